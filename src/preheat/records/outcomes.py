@@ -1,0 +1,33 @@
+"""The one vocabulary of expected outcomes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """Of a warmed item. Only LOADED and ALREADY mean that the engine itself said so."""
+
+    LOADED = "LOADED"
+    """Was not there, was warmed, and the engine's word at the first probe is that it is resident."""
+    ALREADY = "ALREADY"
+    """Was resident before we touched it."""
+    CLIPPED = "CLIPPED"
+    """Longer than the engine's context; warmed as far as the context goes."""
+    DEFERRED = "DEFERRED"
+    """Not warmed: the time for warming ran out before its turn, or the run was interrupted."""
+    REJECTED = "REJECTED"
+    """The engine refused it or failed on it, retries included."""
+    UNSUPPORTED = "UNSUPPORTED"
+    """The engine cannot execute this kind of item, or gives no word by which to verify it."""
+    MISSING = "MISSING"
+    """Was warmed, yet at the first probe the engine did not have it."""
+
+
+class Retention(StrEnum):
+    """In what unit an engine keeps and evicts what it has computed."""
+
+    BLOCKS = "blocks"
+    """Fixed runs of token positions, shared between prompts (vLLM, SGLang)."""
+    STATES = "states"
+    """Whole prompt states, one per cached prompt (llama.cpp)."""

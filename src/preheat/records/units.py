@@ -1,0 +1,77 @@
+"""Sizes and times as people write them: ``4GiB``, ``300s``, ``10m``."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from preheat.errors import BadInput
+
+_BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_BYTES |= {
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+    "k": 2**10,
+    "m": 2**20,
+    "g": 2**30,
+    "t": 2**40,
+}
+_SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|min|s|m|h|d)")
+
+
+def parse_bytes(text: str) -> int:
+    """``4GiB`` → 4294967296. Raises :class:`BadInput` for anything that is not a size."""
+    match = _NUMBER.fullmatch(text)
+    if not match or match[2].lower() not in _BYTES:
+        raise BadInput(f"{text!r} is not a size", "write it like 512MiB or 4GiB")
+    return int(float(match[1]) * _BYTES[match[2].lower()])
+
+
+def parse_seconds(text: str) -> float:
+    """``300s``, ``10m``, ``1h30m``, ``2.5`` (seconds) → seconds. Raises :class:`BadInput`."""
+    stripped = text.strip().lower()
+    try:
+        seconds = float(stripped)
+    except ValueError:
+        if not stripped or _DURATION.sub("", stripped).strip():
+            raise BadInput(f"{text!r} is not a duration", "write it like 300s, 10m or 1h30m") from None
+        return sum(float(n) * _SECONDS[unit] for n, unit in _DURATION.findall(stripped))
+    if not 0 <= seconds < float("inf"):
+        raise BadInput(f"{text!r} is not a duration", "write it like 300s, 10m or 1h30m")
+    return seconds
+
+
+def parse_time(text: str, log_start_s: float) -> float:
+    """A moment in the log's own clock: ISO 8601, epoch seconds, or ``24h`` from the log's start."""
+    stripped = text.strip()
+    if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", stripped):
+        return float(stripped)
+    if not _DURATION.sub("", stripped.lower()).strip() and stripped:
+        return log_start_s + parse_seconds(stripped)
+    try:
+        moment = datetime.fromisoformat(stripped)
+    except ValueError:
+        raise BadInput(f"{text!r} is not a time", "use ISO 8601, epoch seconds, or 24h from the log's start") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def show_bytes(count: float) -> str:
+    """1536 → ``1.5 KiB``."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(count) < 1024 or unit == "GiB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    raise AssertionError("unreachable")
+
+
+def show_seconds(seconds: float) -> str:
+    """75 → ``1m15s``; short spans keep one decimal."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{rest:02d}s"
