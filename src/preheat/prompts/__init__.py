@@ -1,0 +1,1 @@
+"""How requests become text, and text becomes fit to show: rendering, parsing back, redaction."""

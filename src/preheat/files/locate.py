@@ -1,0 +1,63 @@
+"""From what the user wrote (file, folder, glob, ``-``) to the files to read, in a stable order."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from preheat.errors import BadInput
+from preheat.files.compressed import STDIN
+
+LOG_EXTENSIONS = frozenset({".json", ".jsonl", ".ndjson", ".log"})
+COMPRESSIONS = frozenset({".gz", ".zst", ".xz"})
+_URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+
+
+def locate(paths: Sequence[str]) -> list[str]:
+    """The files that ``paths`` name, in the order given; folders and globs sorted, no file twice.
+
+    Folders are searched to the bottom for log extensions (``.jsonl``, ``.json``, ``.ndjson``, ``.log``, each also
+    ``.gz``, ``.zst``, ``.xz``), leaving out names that begin with a dot. A file that is named outright is taken
+    whatever its name. Raises :class:`BadInput` for a path that leads to nothing, and for URLs.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        found.update(dict.fromkeys(_locate_one(path)))
+    if not found:
+        raise BadInput("no log was named", "name a file, a folder, a glob, or - for standard input")
+    return list(found)
+
+
+def _locate_one(path: str) -> list[str]:
+    if path == STDIN:
+        return [STDIN]
+    if match := _URL.match(path):
+        raise BadInput(
+            f"{path}: {match[1]}:// is not read by this version; object stores come later, with an extra",
+            "copy the log here first, or pipe it in and read -",
+        )
+    place = Path(path)
+    if place.is_dir():
+        files = sorted(str(file) for file in place.rglob("*") if _is_log(file, place))
+        if not files:
+            raise BadInput(f"no log files in the folder {path}", f"known are {', '.join(sorted(LOG_EXTENSIONS))}")
+        return files
+    if place.exists():
+        return [path]
+    if glob.has_magic(path):
+        files = sorted(file for file in glob.iglob(path, recursive=True) if Path(file).is_file())
+        if files:
+            return files
+        raise BadInput(f"nothing matches {path}", "check the pattern; quote it, so that the shell leaves it alone")
+    raise BadInput(f"there is no file {path}", "check the path")
+
+
+def _is_log(file: Path, folder: Path) -> bool:
+    if any(part.startswith(".") for part in file.relative_to(folder).parts):
+        return False
+    extensions = [extension.lower() for extension in file.suffixes[-2:]]
+    if extensions and extensions[-1] in COMPRESSIONS:
+        extensions.pop()
+    return bool(extensions) and extensions[-1] in LOG_EXTENSIONS and file.is_file()

@@ -1,0 +1,164 @@
+"""Rendering requests to the text that an engine would see: by our default form, or by a Jinja chat template."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NoReturn, Protocol
+
+import jinja2
+import jinja2.ext
+import msgspec
+from jinja2 import nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from preheat.errors import BadInput
+from preheat.prompts import chatml
+from preheat.records.rendering import Rendering
+from preheat.records.request import Message, Request
+
+
+class PromptNotRenderable(BadInput):
+    """The template refuses this one request (say, roles that do not alternate). Count it and go on."""
+
+
+class Renderer(Protocol):
+    """Turns requests into text, always the same way."""
+
+    @property
+    def rendering(self) -> Rendering: ...
+
+    def render(self, request: Request, add_generation_prompt: bool = True) -> str:
+        """The prompt as text. Raises :class:`PromptNotRenderable`."""
+        ...
+
+
+def renderer_for(rendering: Rendering) -> Renderer:
+    """The renderer of ``rendering``. Raises :class:`BadInput` for a template that does not compile."""
+    return ChatMLRenderer(rendering) if rendering.template is None else TemplateRenderer(rendering)
+
+
+class ChatMLRenderer:
+    """The stated default."""
+
+    def __init__(self, rendering: Rendering) -> None:
+        self.rendering = rendering
+
+    def render(self, request: Request, add_generation_prompt: bool = True) -> str:
+        return chatml.render(request, add_generation_prompt)
+
+
+class TemplateRenderer:
+    """A Hugging Face chat template, compiled once, in Jinja's immutable sandbox.
+
+    What the template sees follows ``transformers.apply_chat_template``; as engines do, absent content becomes
+    an empty string (llama.cpp), tool-call arguments that are JSON text become objects (vLLM), and a list of
+    text parts is joined unless the template walks through it by itself. ``strftime_now`` is today's date: a
+    template that prints it has prompts that are good for one day.
+    """
+
+    def __init__(self, rendering: Rendering) -> None:
+        self.rendering = rendering
+        source = rendering.template or ""
+        environment = _environment()
+        try:
+            self._walks_parts = _walks_parts(environment.parse(source))
+            self._template = environment.from_string(source)
+        except jinja2.TemplateError as error:
+            raise BadInput(
+                f"the chat template of {rendering.source} does not compile: {error}",
+                "give the model's own template, or none to use preheat-chatml",
+            ) from error
+
+    def render(self, request: Request, add_generation_prompt: bool = True) -> str:
+        if request.prompt is not None:
+            return request.prompt
+        try:
+            return self._template.render(
+                messages=[self._message(message) for message in request.messages],
+                tools=request.tools,
+                add_generation_prompt=add_generation_prompt,
+                bos_token=self.rendering.bos_token,
+                eos_token=self.rendering.eos_token,
+            )
+        # A template is somebody's program: it may fail in any way on a request that it was not made for.
+        except Exception as error:
+            raise PromptNotRenderable(f"{request.source or request.id}: the template refuses it: {error}") from error
+
+    def _message(self, message: Message) -> dict[str, Any]:
+        content = message.content
+        if not isinstance(content, str) and not (content and self._walks_parts):
+            content = chatml.content_text(content)
+        plain: dict[str, Any] = {"role": message.role, "content": content}
+        if message.tool_calls:
+            plain["tool_calls"] = [_with_object_arguments(call) for call in message.tool_calls]
+        if message.name is not None:
+            plain["name"] = message.name
+        if message.tool_call_id is not None:
+            plain["tool_call_id"] = message.tool_call_id
+        return plain
+
+
+def _with_object_arguments(call: Any) -> Any:
+    """OpenAI's wire has a tool call's arguments as JSON text; templates expect the object (as vLLM gives it)."""
+    function = call.get("function") if isinstance(call, dict) else None
+    arguments = function.get("arguments") if isinstance(function, dict) else None
+    if not isinstance(function, dict) or not isinstance(arguments, str):
+        return call
+    try:
+        decoded = msgspec.json.decode(arguments) if arguments else {}
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return call
+    if not isinstance(decoded, dict):
+        return call
+    return {**call, "function": {**function, "arguments": decoded}}
+
+
+def _walks_parts(tree: nodes.Template) -> bool:
+    """Whether the template has a loop over a message's content, so that it takes lists of parts."""
+    return any(_names_content(loop.iter) for loop in tree.find_all(nodes.For))
+
+
+def _names_content(node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Filter) and node.node is not None:
+        return _names_content(node.node)
+    if isinstance(node, nodes.Name):
+        return node.name == "content"
+    if isinstance(node, nodes.Getattr):
+        return node.attr == "content"
+    return isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) and node.arg.value == "content"
+
+
+def _environment() -> ImmutableSandboxedEnvironment:
+    """Jinja set up as ``transformers`` (utils/chat_template_utils.py) sets it up for chat templates."""
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, jinja2.ext.loopcontrols]
+    )
+    environment.filters["tojson"] = _tojson
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = _strftime_now
+    return environment
+
+
+class _Generation(jinja2.ext.Extension):
+    """``{% generation %}…{% endgeneration %}``: marks what the assistant says; rendered as if it were not there."""
+
+    tags = {"generation"}  # noqa: RUF012
+
+    def parse(self, parser: Any) -> Any:
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.Scope(body, lineno=line)
+
+
+def _tojson(value: Any, ensure_ascii: bool = False, indent: int | None = None, **options: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, **options)
+
+
+def _raise_exception(message: str) -> NoReturn:
+    raise jinja2.TemplateError(message)
+
+
+def _strftime_now(form: str) -> str:
+    return datetime.now().strftime(form)
