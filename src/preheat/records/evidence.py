@@ -12,6 +12,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """One number. ``value`` is ``None`` (ABSTAIN) where it cannot be told, and ``why`` says so.
 
     ``denominator`` and ``window`` are stated wherever the value is a rate; ``formula`` names its source.
+    ``name`` is the metric's tag, ``title`` what people read; ``note`` says what to beware of in a value that stands.
     """
 
     name: str
@@ -21,10 +22,16 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     window: str = ""
     formula: str = ""
     why: str = ""
+    title: str = ""
+    note: str = ""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric on the cold and on the warmed replica. ``ratio`` = cold / warm."""
+    """One metric on the cold and on the warmed replica. ``ratio`` = cold / warm.
+
+    ``pairs`` counts the requests that succeeded in both runs and are compared here, each with itself;
+    ``ratio_low`` and ``ratio_high`` bound the ratio at 95 % where that was computed. ``why`` explains a ``None``.
+    """
 
     name: str
     unit: str
@@ -34,18 +41,27 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     denominator: str = ""
     window: str = ""
     formula: str = ""
+    title: str = ""
+    pairs: int = 0
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    why: str = ""
+    note: str = ""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """The report's content: everything that the terminal table and the HTML draw comes from here.
 
-    ``series`` holds what charts draw: name → list of ``[x, y]`` pairs.
+    ``series`` holds what charts draw: name → list of ``[x, y]`` pairs. ``headline`` says in a sentence or two what
+    warming bought and whether the warm set is proven resident; ``skipped`` counts, by reason, what was left out on
+    the way; ``commands`` are the lines that run it all again. ``promises`` maps each promise to whether it was kept.
     """
 
     schema: str = SCHEMA
     version: str = VERSION
     created: str
     title: str
+    headline: str = ""
     comparisons: list[Comparison] = []
     cold: list[Metric] = []
     warm: list[Metric] = []
@@ -53,5 +69,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: dict[str, int] = {}
     series: dict[str, list[list[float]]] = {}
     facts: dict[str, str] = {}
+    skipped: dict[str, int] = {}
+    commands: list[str] = []
     notes: list[str] = []
     promises: dict[str, bool] = {}
