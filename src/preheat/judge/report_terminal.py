@@ -46,8 +46,9 @@ def _print(evidence: Evidence, console: Console, lines: box.Box | None) -> None:
 
 def _window(evidence: Evidence) -> str:
     """The window that the replays' numbers are over; every comparison and metric of a replay shares it."""
-    told = [one.window for one in (*evidence.comparisons, *evidence.warm, *evidence.cold) if one.window]
-    return " / ".join(dict.fromkeys(told)) or "not told"
+    windows = [one.window for one in evidence.comparisons]
+    windows += [metric.window for metric in (*evidence.warm, *evidence.cold)]
+    return " / ".join(dict.fromkeys(filter(None, windows))) or "not told"
 
 
 def table_rows(evidence: Evidence) -> list[Row]:
