@@ -34,7 +34,7 @@ def open_stream(path: str) -> BinaryIO:
         raw: BinaryIO = sys.stdin.buffer
     else:
         try:
-            raw = Path(path).open("rb")
+            raw = Path(path).open("rb")  # noqa: SIM115 - closed with the stream that wraps it
         except OSError as error:
             raise BadInput(f"cannot read {path}: {error.strerror}", "check the path and its permissions") from error
     name = "standard input" if path == STDIN else path

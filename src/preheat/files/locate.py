@@ -47,7 +47,7 @@ def _locate_one(path: str) -> list[str]:
     if place.exists():
         return [path]
     if glob.has_magic(path):
-        files = sorted(file for file in glob.iglob(path, recursive=True) if Path(file).is_file())
+        files = sorted(file for file in glob.iglob(path, recursive=True) if Path(file).is_file())  # noqa: PTH207
         if files:
             return files
         raise BadInput(f"nothing matches {path}", "check the pattern; quote it, so that the shell leaves it alone")

@@ -12,8 +12,9 @@ import zstandard
 from preheat.errors import BadInput
 from preheat.files.atomic import write_bytes, write_text
 from preheat.files.compressed import open_stream
+from preheat.files.journal import Journal
 
-__all__ = ["digest", "load", "save", "write_bytes", "write_text"]
+__all__ = ["Journal", "digest", "load", "save", "write_bytes", "write_text"]
 
 T = TypeVar("T")
 PRETTY_LIMIT_BYTES = 1 << 20

@@ -87,3 +87,12 @@ def as_text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def openai_tool(tool: Any) -> Any:
+    """``{"type": "function", "name", ...}`` in the nested form that chat endpoints take; others as they are."""
+    if not isinstance(tool, dict) or "function" in tool or tool.get("type", "function") != "function":
+        return tool
+    if not isinstance(tool.get("name"), str) or "input_schema" in tool:
+        return tool
+    return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.read.messages import messages_of
+from preheat.read.messages import messages_of, openai_tool
 from preheat.read.times import seconds
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import Message, Request
@@ -124,7 +124,7 @@ def _prompts(prompt: Any) -> list[str]:
 
 def _tools(body: dict[str, Any]) -> list[Any] | None:
     if isinstance(body.get("tools"), list):
-        return body["tools"] or None
+        return [openai_tool(tool) for tool in body["tools"]] or None
     functions = body.get("functions")
     if not isinstance(functions, list):
         return None

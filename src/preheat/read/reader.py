@@ -10,6 +10,7 @@ from preheat.files.compressed import STDIN, open_stream
 from preheat.files.locate import locate
 from preheat.read.framing import records
 from preheat.read.openai_jsonl import OpenAIJsonl
+from preheat.read.otlp_json import OTLPJson
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import ReadReport, Request
 
@@ -37,6 +38,7 @@ class Reader(Protocol):
 
 FORMATS: dict[str, Reader] = {
     "openai-jsonl": OpenAIJsonl(),
+    "otlp-json": OTLPJson(),
 }
 """Tried in this order when the format is not forced."""
 
