@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -118,8 +119,9 @@ class SandboxEngine:
         lease = await self.scheduler.admit(chain, len(token_ids), len(token_ids) + length - 1)
         try:
             served, done_s = await self._prefill(job, lease, chain)
-            async for token in self._decode(job, lease, served, done_s):
-                yield token
+            async with aclosing(self._decode(job, lease, served, done_s)) as tokens:
+                async for token in tokens:
+                    yield token
         finally:
             self._finish(lease, "abort")
 

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from preheat import __version__
 from preheat.errors import EngineFault, EngineGarbage, EngineOverloaded, EngineRejected, EngineUnreachable
+from preheat.sandbox.chat import CHATML_TEMPLATE
 from preheat.sandbox.engine import DiedHalfWay, SandboxEngine, UnknownModel
 from preheat.sandbox.wire import Body, Reply, answer_limit_of, parse_body, token_ids_of
 
@@ -33,6 +34,7 @@ def application(core: SandboxEngine) -> web.Application:
             web.post("/v1/chat/completions", routes.chat_completions),
             web.post("/v1/completions", routes.completions),
             web.post("/tokenize", routes.tokenize),
+            web.get("/tokenizer_info", routes.tokenizer_info),
             web.post("/reset_prefix_cache", routes.reset_prefix_cache),
         ]
     )
@@ -87,6 +89,10 @@ class _Routes:
         self._core.adapter_of(body.model)
         ids = token_ids_of(body, self._core, chat=body.messages is not None)
         return _json({"count": len(ids), "max_model_len": self._core.settings.max_model_len, "tokens": ids})
+
+    async def tokenizer_info(self, _: web.Request) -> web.Response:
+        info = {"tokenizer_class": "SandboxTokenizer", "chat_template": CHATML_TEMPLATE}
+        return _json({**info, "model_max_length": self._core.settings.max_model_len})
 
     async def reset_prefix_cache(self, _: web.Request) -> web.Response:
         return _json({"success": self._core.cache.reset()})

@@ -63,6 +63,9 @@ class Scheduler:
     def _admit_from_line(self) -> None:
         while self._line and self.running < self._max_running:
             first = self._line[0]
+            if first.admitted.done():  # cancelled in this very turn of the loop
+                self._line.popleft()
+                continue
             lease = self._cache.acquire(first.chain, first.prompt_tokens, first.total_tokens)
             if lease is None:
                 return
