@@ -1,0 +1,1 @@
+"""Prefix blocks: the tree that prompts share."""

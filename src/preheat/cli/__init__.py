@@ -1,0 +1,1 @@
+"""The composition root: flags in, stages called, files and tables out."""

@@ -1,0 +1,1 @@
+"""Requests → Profile: the prefix tree, tenants and adapters, arrival times, prompt clusters."""

@@ -12,19 +12,21 @@ VERSION = "1.0"
 
 
 class PlanItem(msgspec.Struct, frozen=True, kw_only=True):
-    """One prefix to warm. Items stand in the order in which to warm them; a parent always before its children.
+    """One prefix to warm. Items stand in the order in which to warm them, a leader always before its followers.
 
+    ``leader`` is the earlier item that computes most of what this one shares (its parent prefix, or a sibling).
     ``tokens`` is the whole prefix, ``resident_tokens`` what of it the engine can keep (whole blocks) and is
-    expected to report as cached, ``new_tokens`` what is left to compute once the parent item is resident.
-    ``bytes``, ``cost_ms`` and ``gain_ms`` are of the new tokens alone, so they add up over the plan:
-    ``cost_ms`` to compute them now, ``gain_ms`` the prefill time expected to be saved in the window.
-    ``expected_uses`` counts requests in the window, ``use_probability`` is that of at least one.
+    expected to report as cached, ``new_tokens`` what is left to compute once all earlier items are resident.
+    ``cost_ms``, ``gain_ms`` and ``bytes`` are of the new tokens alone, so they add up over the plan: time to compute
+    them now, prefill time expected to be saved in the window, memory. An engine that keeps whole prompt states
+    holds shared parts once per state; its ``bytes`` say so. ``expected_uses`` counts requests in the window,
+    ``use_probability`` is that of at least one.
     """
 
     id: str
     kind: str = "prefix"
     text: str | None = None
-    parent: str | None = None
+    leader: str | None = None
     blocks: int
     tokens: int
     resident_tokens: int

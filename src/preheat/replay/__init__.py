@@ -1,0 +1,1 @@
+"""A log as load: the recorded requests at their recorded spacing, measured one by one."""

@@ -1,0 +1,1 @@
+"""Plan → WarmRun: leaders first, bounded concurrency, retries, resume, and verification by the engine's own word."""

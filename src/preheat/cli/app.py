@@ -1,0 +1,101 @@
+"""The command ``preheat``. Commands are loaded when they are called, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from preheat import __version__
+from preheat.errors import PreheatError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "up": ("preheat.cli.up:up", "The whole job: learn from a log, warm an engine, prove it, report."),
+    "read": ("preheat.cli.read:read", "Normalise and count a log; say what was skipped and why."),
+    "mine": ("preheat.cli.mine:mine", "Log → profile: the prefixes that prompts share."),
+    "plan": ("preheat.cli.plan:plan", "Profile + budget → plan; also 'plan show'."),
+    "warm": ("preheat.cli.warm:warm", "Warm engines by a plan and verify by their own word."),
+    "replay": ("preheat.cli.replay:replay", "Send a window of a log to an engine and measure."),
+    "judge": ("preheat.cli.judge:judge", "Runs → evidence.json, report.html, and a table."),
+    "sandbox": ("preheat.cli.sandbox:sandbox", "An engine without a model, for trying things out."),
+}
+"""Name → (module:attribute, one line of help), in the order of the pipeline."""
+
+EXIT_CODES = """Exit codes: 0 done; 2 usage or bad input; 3 done, but a promise was missed; 4 engine unreachable;
+5 refused (infeasible budget); 130 interrupted, state saved; 1 a bug of ours."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they run; help lists them from the table."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[name][0].split(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=EXIT_CODES,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "PREHEAT", "max_content_width": 100},
+)
+@click.version_option(__version__, "--version", prog_name="preheat")
+@click.option("--config", type=click.Path(dir_okay=False), help="TOML file with defaults (else ./preheat.toml).")
+@click.pass_context
+def app(ctx: click.Context, config: str | None) -> None:
+    """Warm the caches of generative-AI services before their users arrive, and prove it."""
+    from preheat.cli.settings import defaults_from_toml
+
+    ctx.default_map = defaults_from_toml(config)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and end the process with the documented exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in arguments
+    try:
+        code = _run(arguments, debug)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def _run(arguments: list[str], debug: bool) -> int:
+    try:
+        result: Any = app.main(args=arguments, prog_name="preheat", standalone_mode=False)
+        sys.stdout.flush()
+    except PreheatError as fault:
+        if debug:
+            raise
+        click.echo(f"preheat: {fault}".replace("\n", " "), err=True)
+        return fault.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("preheat: interrupted", err=True)
+        return 130
+    except click.exceptions.Exit as ended:
+        return int(ended.exit_code)
+    except BrokenPipeError:
+        raise
+    except Exception as bug:
+        if debug:
+            raise
+        what = f"{type(bug).__name__}: {bug}".replace("\n", " ")
+        click.echo(f"preheat: this is a bug of ours: {what} (run again with --debug and report the trace)", err=True)
+        return 1
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,113 @@
+"""Options that several commands share, and their types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from preheat.errors import BadInput
+from preheat.records.units import parse_bytes, parse_seconds
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Size(click.ParamType[Any]):
+    """``4GiB`` → bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return value if isinstance(value, int) else parse_bytes(str(value))
+        except BadInput as error:
+            self.fail(str(error), param, ctx)
+
+
+class Duration(click.ParamType[Any]):
+    """``10m`` → seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            seconds = float(value) if isinstance(value, int | float) else parse_seconds(str(value))
+        except BadInput as error:
+            self.fail(str(error), param, ctx)
+        if seconds <= 0:
+            self.fail("it must be more than nothing", param, ctx)
+        return seconds
+
+
+class SpeedType(click.ParamType[Any]):
+    """A factor, ``auto`` (slowed where the engine needs it) or ``fastest`` (also faster than recorded)."""
+
+    name = "speed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        if value in ("auto", "fastest"):
+            return str(value)
+        try:
+            speed = float(value)
+        except (TypeError, ValueError):
+            speed = 0.0
+        if not 0 < speed < float("inf"):
+            self.fail(f"{value!r} is not a speed: a number above 0, auto or fastest", param, ctx)
+        return speed
+
+
+def output_options(function: F) -> F:
+    """How results are shown."""
+    for decorate in (
+        click.option("--debug", is_flag=True, help="Show the whole trace of an error."),
+        click.option("--quiet", is_flag=True, help="Say nothing but results and errors."),
+        click.option(
+            "--progress",
+            type=click.Choice(["auto", "bar", "plain", "none"]),
+            default="auto",
+            show_default=True,
+            help="Progress on stderr: a bar on a terminal, nothing in a pipe, unless told otherwise.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    ):
+        function = decorate(function)
+    return function
+
+
+def engine_options(function: F) -> F:
+    """How to reach engines."""
+    for decorate in (
+        click.option("--model-name", help="Model to ask the engine for (default: the first that it lists)."),
+        click.option("--client-key", type=click.Path(exists=True), help="Key of the client certificate (PEM)."),
+        click.option("--client-cert", type=click.Path(exists=True), help="Client certificate (PEM)."),
+        click.option("--ca-cert", type=click.Path(exists=True), help="Certificate authorities to trust (PEM)."),
+        click.option("--header", multiple=True, metavar="NAME:VALUE", help="Further HTTP header; may repeat."),
+        click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the API key."),
+        click.option(
+            "--engine-kind",
+            type=click.Choice(["llamacpp", "vllm", "openai"]),
+            help="What the engine is, where it should not be asked.",
+        ),
+    ):
+        function = decorate(function)
+    return function
+
+
+def log_format_option(function: F) -> F:
+    return click.option("--format", "log_format", help="Force the log's format instead of detecting it.")(function)
+
+
+def template_option(function: F) -> F:
+    return click.option(
+        "--model",
+        "template",
+        metavar="TOKENIZER",
+        help="Chat template to render prompts with: a model's folder, tokenizer_config.json or .jinja file.",
+    )(function)
+
+
+def window_option(default: str = "300s") -> Callable[[F], F]:
+    return click.option(
+        "--window", type=Duration(), default=default, show_default=True, help="The cold window after the start."
+    )

@@ -1,0 +1,185 @@
+"""``preheat up``: the whole job in one command."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from preheat.cli.options import (
+    Duration,
+    Size,
+    SpeedType,
+    engine_options,
+    log_format_option,
+    output_options,
+    template_option,
+    window_option,
+)
+from preheat.cli.progress import Reporter
+
+if TYPE_CHECKING:
+    from preheat.pipeline import Job, Result
+
+
+@click.command()
+@click.option("--logs", multiple=True, required=True, metavar="PATH", help="Log file, folder, glob or -; may repeat.")
+@click.option(
+    "--engine",
+    "urls",
+    multiple=True,
+    required=True,
+    metavar="URL|embedded",
+    help="Engine to warm. 'embedded' starts two llama.cpp replicas, one cold, one warmed. With two URLs the first "
+    "is warmed and the second stays cold; with one it is measured cold (in a cache namespace of its own) first.",
+)
+@click.option("--until", metavar="TIME", help="Learn from before, replay after: ISO 8601, epoch seconds, or 24h.")
+@window_option()
+@click.option("--budget", type=Size(), help="Cache memory for the warm set, such as 4GiB.")
+@click.option("--max-time", type=Duration(), default="10m", show_default=True, help="Time for warming.")
+@click.option("--strategy", default="preheat", show_default=True, help="Which strategy plans (see 'plan --help').")
+@click.option("--verify-target", type=click.FloatRange(0, 1), default=0.95, show_default=True)
+@click.option(
+    "--speed",
+    type=SpeedType(),
+    default="auto",
+    show_default=True,
+    help="Replay speed: 1.0 as recorded, 'auto' slowed where the engine needs it, 'fastest' what it bears.",
+)
+@click.option("--replay-time", type=Duration(), default="10m", show_default=True, help="Longest replay per replica.")
+@click.option("--output-tokens", type=click.IntRange(1), default=16, show_default=True, help="Generated per request.")
+@click.option("--dry-run", is_flag=True, help="Stop after the plan; warm nothing.")
+@click.option("--fail-on", metavar="EXPR", help="Exit 3 when this holds, such as 'ttft_mean_ratio<2'.")
+@click.option("--model-alias", multiple=True, metavar="LOG=ENGINE", help="The log's model name = the engine's.")
+@click.option("-o", "--output", type=click.Path(file_okay=False), default="preheat-out", show_default=True)
+@log_format_option
+@template_option
+@engine_options
+@output_options
+def up(**flags: Any) -> int:
+    """The whole job: learn from a log, warm an engine, prove it, replay the same later requests cold and warm, report.
+
+    Writes profile.json.zst, plan.json, warm.json, cold-run.json, warm-run.json, evidence.json and report.html.
+    """
+    from preheat.cli.wiring import run_until_stopped
+
+    folder = Path(flags["output"])
+    result = run_until_stopped(lambda stop: _up(flags, folder, stop))
+    return _finish(result, folder, flags)
+
+
+async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Result:
+    from preheat.cli.wiring import EMBEDDED, engine_settings, engines
+    from preheat.pipeline import Fleet, Result, up
+    from preheat.records.request import ReadReport
+    from preheat.stages import Stages
+
+    settings = engine_settings(
+        **{
+            name: flags[name]
+            for name in ("api_key_env", "header", "ca_cert", "client_cert", "client_key", "model_name")
+        }
+    )
+    job, result = _job(flags, folder), Result(ReadReport())
+    with Reporter(flags["progress"], flags["quiet"]) as reporter:
+        stages = Stages(reporter.progress, reporter.say, stop, folder / "warm.json")
+        replicas = 1 if flags["dry_run"] else 2
+        if flags["urls"] == (EMBEDDED,):
+            reporter.say(f"starting {replicas} embedded llama.cpp replica(s)")
+        async with engines(flags["urls"], flags["engine_kind"], settings, replicas) as found:
+            fleet = Fleet(found[0], found[1] if len(found) > 1 else None)
+            return await up(job, fleet, result, stages, lambda reached: save(reached, folder))
+
+
+def _job(flags: dict[str, Any], folder: Path) -> Job:
+    from preheat.cli.plan import aliases
+    from preheat.cli.wiring import EMBEDDED, EMBEDDED_CACHE_MIB, rendering_from
+    from preheat.pipeline import Job
+    from preheat.plan.settings import PlanSettings
+    from preheat.replay.settings import ReplaySettings
+    from preheat.warm.settings import WarmSettings
+
+    budget = flags["budget"]
+    if EMBEDDED in flags["urls"]:
+        held = int(0.8 * EMBEDDED_CACHE_MIB * 2**20)
+        budget = held if budget is None else min(budget, held)
+    speed = flags["speed"]
+    return Job(
+        logs=[_spooled(path, folder) for path in flags["logs"]],
+        format=flags["log_format"],
+        until=flags["until"],
+        rendering=rendering_from(flags["template"]),
+        plan=PlanSettings(
+            strategy=flags["strategy"],
+            budget_bytes=budget,
+            window_s=flags["window"],
+            model_aliases=aliases(flags["model_alias"]),
+        ),
+        warm=WarmSettings(max_time_s=flags["max_time"], verify_target=flags["verify_target"]),
+        replay=ReplaySettings(
+            window_s=flags["window"],
+            speed=speed if isinstance(speed, float) else None,
+            hurry=speed == "fastest",
+            max_time_s=flags["replay_time"],
+            output_tokens=flags["output_tokens"],
+        ),
+        dry_run=flags["dry_run"],
+    )
+
+
+def _spooled(path: str, folder: Path) -> str:
+    """Standard input is read more than once, so it is kept in the output folder, mode 0600."""
+    if path != "-":
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    copy = folder / "stdin.log"
+    copy.touch(mode=0o600)
+    with copy.open("wb") as sink:
+        shutil.copyfileobj(sys.stdin.buffer, sink)
+    return str(copy)
+
+
+def save(result: Result, folder: Path) -> None:
+    """Write what has been reached."""
+    from preheat.files.versioned import save as write
+    from preheat.judge.report_html import write_report
+
+    for name, record in (
+        ("profile.json.zst", result.profile),
+        ("plan.json", result.plan),
+        ("warm.json", result.warm_run),
+        ("cold-run.json", result.cold),
+        ("warm-run.json", result.warm),
+    ):
+        if record is not None:
+            write(folder / name, record)
+    if result.evidence is not None:
+        write_report(result.evidence, folder)
+
+
+def _finish(result: Result, folder: Path, flags: dict[str, Any]) -> int:
+    from preheat.cli.plan import print_plan
+    from preheat.cli.show import print_json
+
+    assert result.plan is not None
+    if result.evidence is None:
+        print_json(result.plan) if flags["as_json"] else print_plan(result.plan)
+        return 0
+    evidence = result.evidence
+    if flags["fail_on"]:
+        from preheat.judge.fail_on import fail_on
+
+        evidence = result.evidence = fail_on(evidence, flags["fail_on"])
+        save(result, folder)
+    if flags["as_json"]:
+        print_json(evidence)
+    else:
+        from preheat.judge.report_terminal import print_report
+
+        print_report(evidence)
+        click.echo(f"report: {folder / 'report.html'}   evidence: {folder / 'evidence.json'}")
+    return 0 if all(evidence.promises.values()) else 3

@@ -1,0 +1,109 @@
+"""From flags to engines, and from signals to an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from preheat.errors import BadInput, Interrupted
+
+if TYPE_CHECKING:
+    from preheat.engines.engine import Engine
+    from preheat.engines.settings import EngineSettings
+    from preheat.records.rendering import Rendering
+
+T = TypeVar("T")
+EMBEDDED = "embedded"
+EMBEDDED_CACHE_MIB = 2048
+_GRACE_S = 5.0
+
+
+def run_until_stopped(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
+    """Run ``work(stop)``. SIGINT and SIGTERM set ``stop``; what has not ended 5 s later is cancelled.
+
+    Raises :class:`Interrupted` when it had to be cancelled.
+    """
+
+    async def main() -> T:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(work(stop))
+
+        def end() -> None:
+            if stop.is_set():
+                task.cancel()
+            stop.set()
+            loop.call_later(_GRACE_S, task.cancel)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, end)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            raise Interrupted("interrupted", "what was reached is saved; a warm-up goes on with --resume") from None
+
+    return asyncio.run(main())
+
+
+def engine_settings(
+    *,
+    api_key_env: str | None,
+    header: tuple[str, ...],
+    ca_cert: str | None,
+    client_cert: str | None,
+    client_key: str | None,
+    model_name: str | None,
+) -> EngineSettings:
+    """Connection settings from flags. Raises :class:`BadInput` for a header without a colon."""
+    from preheat.engines.settings import EngineSettings
+
+    headers = {}
+    for line in header:
+        name, colon, value = line.partition(":")
+        if not colon or not name.strip():
+            raise BadInput("a --header has no colon", "write it as NAME:VALUE")
+        headers[name.strip()] = value.strip()
+    paths = [Path(path) if path else None for path in (ca_cert, client_cert, client_key)]
+    return EngineSettings(
+        model=model_name,
+        api_key_env=api_key_env,
+        headers=headers,
+        ca_cert=paths[0],
+        client_cert=paths[1],
+        client_key=paths[2],
+    )
+
+
+@contextlib.asynccontextmanager
+async def engines(
+    urls: tuple[str, ...], kind: str | None, settings: EngineSettings, embedded_replicas: int = 1
+) -> AsyncIterator[list[Engine]]:
+    """Adapters for all URLs, in order; ``embedded`` starts ``embedded_replicas`` real llama.cpp processes."""
+    from preheat.engines.embedded import EmbeddedSettings, start
+    from preheat.engines.table import connect
+
+    async with contextlib.AsyncExitStack() as stack:
+        found: list[Engine] = []
+        for url in urls:
+            if url == EMBEDDED:
+                for _ in range(embedded_replicas):
+                    address = await stack.enter_async_context(start(EmbeddedSettings(cache_ram_mib=EMBEDDED_CACHE_MIB)))
+                    found.append(await connect(address, "llamacpp", settings))
+                    stack.push_async_callback(found[-1].close)
+            else:
+                found.append(await connect(url, kind, settings))
+                stack.push_async_callback(found[-1].close)
+        yield found
+
+
+def rendering_from(template: str | None) -> Rendering | None:
+    """The rendering of ``--model``; ``None`` where it was not given."""
+    if template is None:
+        return None
+    from preheat.prompts.hugging_face import load_rendering
+
+    return load_rendering(template)

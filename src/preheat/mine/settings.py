@@ -1,0 +1,27 @@
+"""Settings of mining."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from preheat.records.profile import BLOCK_CHARS, BUCKET_S
+
+
+@dataclass(frozen=True)
+class MineSettings:
+    """How a log becomes a profile."""
+
+    block_chars: int = BLOCK_CHARS
+    """Characters of rendered prompt per block where no tokenizer is given."""
+    bucket_s: float = BUCKET_S
+    """Length, in seconds of the log's clock, of one arrival-time bucket."""
+    max_nodes: int = 600_000
+    """Bound on tree nodes; past it the oldest prompts seen once lose their own tails."""
+    max_chars: int = 160_000_000
+    """Bound on unique prompt text held, in characters."""
+    cluster_threshold: float = 0.72
+    """Cosine similarity from which two prompts belong to one cluster (spec 4.1)."""
+    cluster_sample: int = 2_000
+    """Distinct prompts, drawn evenly over the log, that are clustered."""
+    keep_text: bool = True
+    """Keep the raw text of prefixes, which warming needs; without it only hashes are kept."""

@@ -1,0 +1,87 @@
+"""The prefixes that a plan chooses from, as a forest: every candidate knows the one it extends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from preheat.plan.forecast import Expectation
+from preheat.records.profile import Profile
+
+
+@dataclass
+class Candidate:
+    """One prefix, ``blocks`` blocks longer than ``parent`` (an index into the same list, smaller than its own; -1).
+
+    ``goal``: whether the strategy wants this very prefix; the others are only passed on the way.
+    """
+
+    hash: str
+    parent: int
+    partition: int
+    blocks: int
+    total_blocks: int
+    edge: str
+    expectation: Expectation
+    seen: int
+    tenants: dict[str, int]
+    goal: bool = True
+    priority: float = 0.0
+    children: list[int] = field(default_factory=list)
+
+
+def forest(
+    profile: Profile,
+    keep: Iterable[int],
+    expect: Callable[[int], Expectation],
+    goals: dict[int, float] | None = None,
+) -> list[Candidate]:
+    """Candidates for the profile's nodes in ``keep`` and all their ancestors, each with ``expect(node number)``.
+
+    ``goals`` maps node numbers to priorities (higher first) where the strategy orders by itself; without it every
+    candidate is a goal.
+    """
+    wanted: set[int] = set()
+    for number in keep:
+        at = number
+        while at >= 0 and at not in wanted:
+            wanted.add(at)
+            at = profile.nodes[at].parent
+    place: dict[int, int] = {}
+    found: list[Candidate] = []
+    for number in sorted(wanted):
+        node = profile.nodes[number]
+        parent = place.get(node.parent, -1)
+        place[number] = len(found)
+        found.append(
+            Candidate(
+                hash=node.hash,
+                parent=parent,
+                partition=node.partition,
+                blocks=node.blocks,
+                total_blocks=node.blocks + (found[parent].total_blocks if parent >= 0 else 0),
+                edge=node.text or "",
+                expectation=expect(number),
+                seen=node.count,
+                tenants=node.tenants,
+                goal=goals is None or number in goals,
+                priority=goals.get(number, 0.0) if goals else 0.0,
+            )
+        )
+        if parent >= 0:
+            found[parent].children.append(len(found) - 1)
+    return found
+
+
+def path(candidates: list[Candidate], number: int) -> list[int]:
+    """Numbers from the root down to ``number``."""
+    chain = []
+    while number >= 0:
+        chain.append(number)
+        number = candidates[number].parent
+    return chain[::-1]
+
+
+def text_of(candidates: list[Candidate], number: int) -> str:
+    """The whole prefix of a candidate."""
+    return "".join(candidates[at].edge for at in path(candidates, number))

@@ -1,0 +1,203 @@
+"""Profile + budget → Plan."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import xxhash
+
+from preheat.errors import BadInput, InfeasibleBudget
+from preheat.plan.candidates import Candidate, path, text_of
+from preheat.plan.forecast import Forecast
+from preheat.plan.partitions import choose_partitions
+from preheat.plan.selection import Budget, Selection, Step, select_by_worth, select_in_order
+from preheat.plan.settings import PlanSettings
+from preheat.plan.strategies.strategy import STRATEGIES, Strategy
+from preheat.records.outcomes import Retention
+from preheat.records.plan import Plan, PlanItem
+from preheat.records.profile import Profile
+from preheat.records.rendering import Prefix
+from preheat.records.target import CostModel, EngineInfo
+from preheat.records.units import show_bytes, show_seconds
+
+Measure = Callable[[Sequence[Prefix]], Awaitable[list[int] | None]]
+"""Counts, with the engine's own tokenizer, the tokens that each prefix shares with all that extends it."""
+
+
+async def make_plan(
+    profile: Profile,
+    settings: PlanSettings,
+    *,
+    profile_hash: str,
+    cost: CostModel | None = None,
+    engine: EngineInfo | None = None,
+    measure: Measure | None = None,
+) -> Plan:
+    """Choose what to warm.
+
+    Tokens are estimated first (``cost.chars_per_token``) and, with ``measure``, counted exactly for everything that
+    a generous first choice touches; the final choice is made on those. Raises :class:`InfeasibleBudget` when the
+    budgets hold not even one item, :class:`BadInput` for an unknown strategy or a profile without text.
+    """
+    strategy = _strategy(settings, profile)
+    cost = cost or CostModel()
+    at_s = profile.end_s if settings.at_s is None else settings.at_s
+    left_out: dict[str, int] = {}
+    candidates = strategy.propose(profile, Forecast(profile, at_s, settings.window_s), settings)
+    candidates = choose_partitions(candidates, profile, settings, engine, left_out)
+    budget, notes = _budget(settings, cost, engine)
+    retention = engine.retention if engine else Retention.BLOCKS
+    tokens = [round(found.total_blocks * profile.block_chars / cost.chars_per_token) for found in candidates]
+    exact: set[int] = set()
+    if measure is not None and candidates:
+        first = _select(candidates, tokens, strategy, cost, _generous(budget), retention, engine, {})
+        touched = sorted({at for step in first.steps for at in path(candidates, step.candidate)})
+        prefixes = [Prefix(text_of(candidates, at), profile.rendering) for at in touched]
+        counted = await measure(prefixes)
+        if counted is not None:
+            exact = set(touched)
+            cost = _recalibrated(cost, prefixes, counted)
+            tokens = [round(found.total_blocks * profile.block_chars / cost.chars_per_token) for found in candidates]
+            for at, count in zip(touched, counted, strict=True):
+                tokens[at] = count
+            left_out["not counted by the engine: below the budget's reach"] = len(candidates) - len(exact)
+            for at, found in enumerate(candidates):
+                found.goal = found.goal and at in exact
+    chosen = _select(candidates, tokens, strategy, cost, budget, retention, engine, left_out)
+    if not chosen.steps and candidates and left_out.get("over the budget"):
+        raise InfeasibleBudget(
+            f"the budget ({_show(budget)}) holds not even one of {len(candidates)} prefixes",
+            "raise --budget or --max-time",
+        )
+    return Plan(
+        strategy=settings.strategy,
+        profile_hash=profile_hash,
+        rendering=profile.rendering,
+        block_chars=profile.block_chars,
+        at_s=at_s,
+        window_s=settings.window_s,
+        budget_bytes=None if budget.bytes is None else int(budget.bytes),
+        budget_ms=budget.ms,
+        cost=cost,
+        engine=engine,
+        items=_items(chosen, candidates, tokens, exact, profile, engine),
+        left_out={reason: count for reason, count in left_out.items() if count},
+        notes=notes,
+    )
+
+
+def _strategy(settings: PlanSettings, profile: Profile) -> Strategy:
+    if settings.strategy not in STRATEGIES:
+        raise BadInput(f"there is no strategy {settings.strategy!r}", f"choose one of: {', '.join(STRATEGIES)}")
+    if not profile.has_text:
+        raise BadInput("the profile was mined without text, so nothing in it can be warmed", "mine without --no-text")
+    return STRATEGIES[settings.strategy]
+
+
+def _budget(settings: PlanSettings, cost: CostModel, engine: EngineInfo | None) -> tuple[Budget, list[str]]:
+    """The user's budgets, and the engine's own capacity where that is smaller."""
+    notes: list[str] = []
+    limit: float | None = settings.budget_bytes
+    if engine and engine.capacity_tokens:
+        held = engine.capacity_tokens * cost.kv_bytes_per_token * settings.capacity_share
+        if limit is None or held < limit:
+            share = f"{settings.capacity_share:.0%} of the {engine.capacity_tokens} tokens that the engine can hold"
+            notes.append(f"the byte budget is {share}: {show_bytes(held)}")
+            limit = held
+    if limit is None:
+        notes.append("no byte budget was given and the engine does not say its capacity: memory is not bounded")
+    if cost.source == "assumed":
+        notes.append("prefill time and KV bytes per token are assumed, not measured: give --engine to measure them")
+    return Budget(settings.budget_ms, limit), notes
+
+
+def _generous(budget: Budget) -> Budget:
+    return Budget(None if budget.ms is None else budget.ms * 1.5, None if budget.bytes is None else budget.bytes * 1.5)
+
+
+def _recalibrated(cost: CostModel, prefixes: Sequence[Prefix], counted: Sequence[int]) -> CostModel:
+    tokens = sum(counted)
+    if not tokens:
+        return cost
+    return CostModel(
+        prefill_ms_per_token=cost.prefill_ms_per_token,
+        fixed_ms=cost.fixed_ms,
+        kv_bytes_per_token=cost.kv_bytes_per_token,
+        chars_per_token=sum(len(prefix.text) for prefix in prefixes) / tokens,
+        source=cost.source,
+    )
+
+
+def _select(
+    candidates: list[Candidate],
+    tokens: list[int],
+    strategy: Strategy,
+    cost: CostModel,
+    budget: Budget,
+    retention: Retention,
+    engine: EngineInfo | None,
+    left_out: dict[str, int],
+) -> Selection:
+    resident = [engine.whole_blocks(count) if engine else count for count in tokens]
+    selection = Selection(candidates, resident, cost, retention)
+    choose = select_in_order if strategy.own_order else select_by_worth
+    choose(selection, budget, left_out)
+    return selection
+
+
+def _items(
+    chosen: Selection,
+    candidates: list[Candidate],
+    tokens: list[int],
+    exact: set[int],
+    profile: Profile,
+    engine: EngineInfo | None,
+) -> list[PlanItem]:
+    identities = [_identity(candidates[step.candidate]) for step in chosen.steps]
+    items = []
+    for step, identity in zip(chosen.steps, identities, strict=True):
+        found = candidates[step.candidate]
+        partition = profile.partitions[found.partition]
+        items.append(
+            PlanItem(
+                id=identity,
+                text=text_of(candidates, step.candidate),
+                leader=None if step.leader is None else identities[step.leader],
+                blocks=found.total_blocks,
+                tokens=tokens[step.candidate],
+                resident_tokens=chosen.resident[step.candidate],
+                new_tokens=step.new_tokens,
+                tokens_exact=step.candidate in exact,
+                expected_uses=_rounded(found.expectation.uses),
+                use_probability=_rounded(found.expectation.in_window),
+                bytes=int(step.bytes),
+                cost_ms=_rounded(step.cost_ms),
+                gain_ms=_rounded(step.gain_ms),
+                tenant=max(found.tenants, key=lambda name: found.tenants[name]) if found.tenants else None,
+                tenants=found.tenants,
+                adapter=partition.adapter,
+                model=partition.model,
+                seen=found.seen,
+            )
+        )
+    return items
+
+
+def _identity(found: Candidate) -> str:
+    return xxhash.xxh3_64_hexdigest(f"{found.partition}:{found.hash}".encode())
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def _show(budget: Budget) -> str:
+    parts = []
+    if budget.bytes is not None:
+        parts.append(show_bytes(budget.bytes))
+    if budget.ms is not None:
+        parts.append(f"{show_seconds(budget.ms / 1000)} of prefill")
+    return " and ".join(parts) or "none"
+
+
+__all__ = ["Measure", "Step", "make_plan"]

@@ -1,0 +1,145 @@
+"""Which candidates to take, and in which order, under budgets of time and bytes.
+
+Warming a prefix computes all of its path that is not resident yet. Each step takes the path with the highest
+expected saving per cost, where cost is the larger share of what is left to use: time as a share of the time budget,
+bytes as a share of the byte budget. Stopping after any step leaves the best use of what was spent, as far as greedy
+choice goes: along a path the chance of use only falls, so a path's worth per cost never rises while others are taken
+(up to the fixed cost of one request), and the lazy queue below is exact in the same measure. Source: ours, after
+Horn (1972), "Single-machine job sequencing with treelike precedence ordering".
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from preheat.plan.candidates import Candidate, path
+from preheat.records.outcomes import Retention
+from preheat.records.target import CostModel
+
+
+@dataclass(frozen=True)
+class Budget:
+    """``None``: no bound. Milliseconds of prefill, bytes of cache."""
+
+    ms: float | None
+    bytes: float | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One item of the plan: the candidate it ends at, and what it adds. ``leader`` is an earlier step's number."""
+
+    candidate: int
+    leader: int | None
+    new_tokens: int
+    bytes: float
+    cost_ms: float
+    gain_ms: float
+
+
+class Selection:
+    """Takes candidates one by one; knows what is covered already and what each further path would cost and gain.
+
+    ``resident`` gives, per candidate, the tokens of its whole prefix in whole cache blocks.
+    """
+
+    def __init__(
+        self, candidates: list[Candidate], resident: Sequence[int], cost: CostModel, retention: Retention
+    ) -> None:
+        self.candidates = candidates
+        self.resident = resident
+        self.cost = cost
+        self.retention = retention
+        self.covered_by: dict[int, int] = {}
+        self.state_ends: set[int] = set()
+        self.steps: list[Step] = []
+        self.used_ms = 0.0
+        self.used_bytes = 0.0
+
+    def price(self, number: int) -> Step:
+        """What taking this candidate now would add; ``new_tokens`` 0 means that nothing is left to warm."""
+        chain = path(self.candidates, number)
+        fresh = [at for at in chain if at not in self.covered_by]
+        known = chain[: len(chain) - len(fresh)]
+        leader = self.covered_by[known[-1]] if known else None
+        base = self.resident[known[-1]] if known else 0
+        new_tokens = max(0, self.resident[number] - base)
+        gain_ms, before = 0.0, base
+        for at in fresh:
+            tokens = max(0, self.resident[at] - before)
+            gain_ms += self.candidates[at].expectation.in_window * tokens * self.cost.prefill_ms_per_token
+            before = max(before, self.resident[at])
+        extends = bool(known) and known[-1] in self.state_ends
+        stored = new_tokens if self.retention is Retention.BLOCKS or extends else self.resident[number]
+        cost_ms = self.cost.prefill_ms(new_tokens)
+        return Step(number, leader, new_tokens, stored * self.cost.kv_bytes_per_token, cost_ms, gain_ms)
+
+    def fits(self, step: Step, budget: Budget) -> bool:
+        return (budget.ms is None or self.used_ms + step.cost_ms <= budget.ms) and (
+            budget.bytes is None or self.used_bytes + step.bytes <= budget.bytes
+        )
+
+    def take(self, step: Step) -> None:
+        number = len(self.steps)
+        for at in path(self.candidates, step.candidate):
+            self.covered_by.setdefault(at, number)
+            self.state_ends.discard(at)
+        self.state_ends.add(step.candidate)
+        self.steps.append(step)
+        self.used_ms += step.cost_ms
+        self.used_bytes += step.bytes
+
+
+def density(step: Step, budget: Budget) -> float:
+    """Expected milliseconds saved per share of the scarcer budget; per millisecond where neither is bounded."""
+    shares = []
+    if budget.ms:
+        shares.append(step.cost_ms / budget.ms)
+    if budget.bytes:
+        shares.append(step.bytes / budget.bytes)
+    return step.gain_ms / max(max(shares) if shares else step.cost_ms, 1e-12)
+
+
+def select_by_worth(selection: Selection, budget: Budget, left_out: dict[str, int]) -> None:
+    """Greedy by density, closed under parents, with a lazy queue."""
+    queue: list[tuple[float, int]] = []
+    for number, candidate in enumerate(selection.candidates):
+        if candidate.goal:
+            step = selection.price(number)
+            if step.new_tokens:
+                queue.append((-density(step, budget), number))
+    heapq.heapify(queue)
+    while queue:
+        _, number = heapq.heappop(queue)
+        step = selection.price(number)
+        if not step.new_tokens:
+            continue
+        worth = -density(step, budget)
+        if queue and worth > queue[0][0] + 1e-9:
+            heapq.heappush(queue, (worth, number))
+        elif not selection.fits(step, budget):
+            _count(left_out, "over the budget")
+        elif step.gain_ms <= 0:
+            _count(left_out, "no saving expected")
+        else:
+            selection.take(step)
+
+
+def select_in_order(selection: Selection, budget: Budget, left_out: dict[str, int]) -> None:
+    """The strategy's own order, highest priority first, as far as the budgets go."""
+    order = [number for number, candidate in enumerate(selection.candidates) if candidate.goal]
+    order.sort(key=lambda number: (-selection.candidates[number].priority, number))
+    for number in order:
+        step = selection.price(number)
+        if not step.new_tokens:
+            _count(left_out, "covered by another item or shorter than one cache block")
+        elif selection.fits(step, budget):
+            selection.take(step)
+        else:
+            _count(left_out, "over the budget")
+
+
+def _count(left_out: dict[str, int], reason: str) -> None:
+    left_out[reason] = left_out.get(reason, 0) + 1

@@ -1,0 +1,233 @@
+"""Each stage of the main path as one call: what the command line and :mod:`preheat.pipeline` both stand on."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from preheat.engines.calibrate import Speed, calibrate
+from preheat.engines.engine import Engine, rendering_of
+from preheat.errors import Interrupted
+from preheat.files.versioned import digest
+from preheat.judge.redundancy import LaterPrompt, Redundancy, redundancy, warmed_ids
+from preheat.mine.miner import mine
+from preheat.mine.settings import MineSettings
+from preheat.plan.planner import Measure, make_plan
+from preheat.plan.settings import PlanSettings
+from preheat.prompts.render import PromptNotRenderable, Renderer, renderer_for
+from preheat.read.reader import read_requests
+from preheat.read.split import Cut, Split, find_cut, timed
+from preheat.records.plan import Plan
+from preheat.records.profile import Profile
+from preheat.records.rendering import Prefix, Rendering
+from preheat.records.request import ReadReport, Request
+from preheat.records.run import ReplayRun, WarmRun
+from preheat.records.target import EngineInfo
+from preheat.replay.coverage import coverage_of
+from preheat.replay.loads import weigh
+from preheat.replay.pace import Pace, choose_pace
+from preheat.replay.player import Player
+from preheat.replay.settings import ReplaySettings
+from preheat.warm.journal import WarmJournal
+from preheat.warm.runner import Warmer
+from preheat.warm.settings import WarmSettings
+
+Progress = Callable[[str, int, int], None]
+"""``(stage, done, total)``, ``total`` 0 where it is not known."""
+Say = Callable[[str], None]
+"""One line about what was found or decided."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The engine that everything is for: what it says of itself, how it renders, how fast it is."""
+
+    engine: Engine
+    info: EngineInfo
+    renderer: Renderer
+    speed: Speed
+
+
+@dataclass(frozen=True)
+class Later:
+    """The window to replay."""
+
+    requests: list[Request]
+    cut: Cut
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What all stages share: where progress goes, what ends them early, where a warm-up's journal lies."""
+
+    progress: Progress
+    say: Say
+    stop: asyncio.Event
+    journal: Path | None = None
+
+    async def target(self, engine: Engine, rendering: Rendering | None = None) -> Target:
+        """Ask the engine what it is and measure what a token costs on it."""
+        info = await engine.describe()
+        rendering = rendering or rendering_of(info) or Rendering()
+        speed = await calibrate(engine, info)
+        cost = speed.cost
+        self.say(
+            f"engine: {info.kind} {info.model} at {info.url}, {cost.prefill_ms_per_token:.3g} ms per prompt token, "
+            f"prompts rendered by {rendering.name}"
+        )
+        return Target(engine, await engine.describe(), renderer_for(rendering), speed)
+
+    async def learn(
+        self,
+        logs: list[str],
+        format: str | None,
+        until: str | None,
+        target: Target,
+        settings: MineSettings,
+        window: ReplaySettings,
+        report: ReadReport,
+    ) -> tuple[Profile, Later]:
+        """Read the log once: mine what lies before the cut, keep what lies in the window after it."""
+
+        def work() -> tuple[Profile, Later]:
+            cut = find_cut(logs, until, window.window_s, format)
+            split = Split(self._counted(read_requests(logs, format=format, report=report), report), cut)
+            profile = mine(split.learnt(), target.renderer, settings, report)
+            return profile, Later(split.later, cut)
+
+        profile, later = await asyncio.to_thread(work)
+        self.progress("read", report.requests, report.requests)
+        self.say(
+            f"learnt from {profile.requests} requests of {len(profile.tenants)} tenants, {profile.blocks} blocks of "
+            f"{profile.block_chars} characters, {profile.distinct_blocks} distinct; "
+            f"{len(later.requests)} requests after the cut"
+        )
+        for reason, count in sorted(profile.skipped.items()):
+            self.say(f"skipped {count} x {reason}")
+        return profile, later
+
+    async def plan(self, profile: Profile, settings: PlanSettings, target: Target, warm: WarmSettings) -> Plan:
+        """Choose what to warm, with the engine's own tokenizer and speed."""
+        if settings.budget_ms is None and warm.max_time_s is not None:
+            settings = replace(settings, budget_ms=warm.max_time_s * 1000)
+        plan = await make_plan(
+            profile,
+            settings,
+            profile_hash=digest(profile),
+            cost=target.speed.cost,
+            engine=target.info,
+            measure=measure_with(target.engine),
+        )
+        self.say(
+            f"plan: {len(plan.items)} prefixes, {plan.distinct_tokens} tokens, {plan.cost_ms / 1000:.1f} s of prefill, "
+            f"{plan.bytes / 2**20:.0f} MiB"
+        )
+        return plan
+
+    async def pace(self, later: Later, target: Target, chars_per_token: float, settings: ReplaySettings) -> Pace:
+        """How fast to replay the window, and how much of it."""
+        skipped: dict[str, int] = {}
+        loads = await weigh(later.requests, target.renderer, target.engine, chars_per_token, skipped)
+        cost = target.speed.cost
+        pace = choose_pace(
+            loads,
+            settings,
+            ms_per_token=cost.prefill_ms_per_token,
+            fixed_ms=cost.fixed_ms,
+            ms_per_output=target.speed.ms_per_output,
+        )
+        notes = [*pace.notes, *(f"{count} requests left out, {reason}" for reason, count in skipped.items())]
+        for note in notes:
+            self.say(note)
+        return pace._replace(notes=notes)
+
+    async def warm(self, plan: Plan, engine: Engine, settings: WarmSettings) -> WarmRun:
+        """Warm and verify. Raises :class:`Interrupted` after a signal; the journal is kept for ``--resume``."""
+        journal = WarmJournal(self.journal) if self.journal else None
+        run = await Warmer(plan, engine, settings, journal=journal, stop=self.stop, progress=self.progress).run()
+        counts = ", ".join(f"{count} {status}" for status, count in run.counts.items())
+        self.say(
+            f"warmed in {run.duration_s:.1f} s: {counts or 'nothing to warm'}; {run.tokens_computed} tokens computed"
+        )
+        return run
+
+    async def replay(
+        self,
+        label: str,
+        engine: Engine,
+        pace: Pace,
+        plan: Plan | None,
+        settings: ReplaySettings,
+        *,
+        apart: bool = False,
+        renderer: Renderer | None = None,
+        log: str = "",
+    ) -> ReplayRun:
+        """Send the window's requests to one engine; ``apart`` keeps them out of the cache that others use."""
+        if plan is not None:
+            renderer = renderer or renderer_for(plan.rendering)
+        times = [request.time_s or 0.0 for request in pace.requests]
+        run = await Player(
+            pace.requests,
+            engine,
+            settings,
+            label=label,
+            log=log,
+            from_s=times[0] if times else 0.0,
+            speed=pace.speed,
+            namespace=f"preheat-{uuid.uuid4().hex[:12]}" if apart else None,
+            coverage=coverage_of(plan, renderer) if plan is not None and renderer is not None else None,
+            stop=self.stop,
+            progress=self.progress,
+        ).run(pace.notes)
+        if self.stop.is_set():
+            raise Interrupted("interrupted during the replay", "what was warmed is kept; run the replay again")
+        failed = sum(request.error is not None for request in run.requests)
+        busy = "" if run.busy is None else f", engine {run.busy:.0%} busy"
+        self.say(f"{label}: {len(run.requests)} requests in {run.duration_s:.1f} s{busy}, {failed} failed")
+        return run
+
+    async def redundancy(
+        self, logs: list[str], format: str | None, plan: Plan, run: WarmRun, renderer: Renderer | None = None
+    ) -> Redundancy:
+        """Which warmed blocks the log asks for within a day of the start: the log is read once more."""
+        renderer = renderer or renderer_for(plan.rendering)
+
+        def work() -> Redundancy:
+            report = ReadReport()
+            requests = self._counted(timed(read_requests(logs, format=format, report=report)), report)
+            prompts = _rendered((each for each in requests if (each.time_s or 0.0) >= plan.at_s), renderer)
+            return redundancy(
+                plan.items, prompts, start_s=plan.at_s, block_chars=plan.block_chars, warmed=warmed_ids(run)
+            )
+
+        return await asyncio.to_thread(work)
+
+    def _counted(self, requests: Iterator[Request], report: ReadReport) -> Iterator[Request]:
+        for number, request in enumerate(requests):
+            if number % 2_000 == 0:
+                self.progress("read", report.requests, 0)
+                if self.stop.is_set():
+                    raise Interrupted("interrupted while reading", "nothing was written; start again")
+            yield request
+
+
+def measure_with(engine: Engine) -> Measure:
+    """A token counter for the planner."""
+
+    async def measure(prefixes: Sequence[Prefix]) -> list[int] | None:
+        counted = await engine.shared_tokens(prefixes)
+        return None if counted is None else [len(ids) for ids in counted]
+
+    return measure
+
+
+def _rendered(requests: Iterator[Request], renderer: Renderer) -> Iterator[LaterPrompt]:
+    for request in requests:
+        try:
+            yield LaterPrompt(request.time_s, renderer.render(request), request.model, request.adapter)
+        except PromptNotRenderable:
+            continue

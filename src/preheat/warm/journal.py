@@ -1,0 +1,67 @@
+"""What is done is on disk before the next thing starts, so that a killed run loses nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from preheat.errors import BadInput
+from preheat.files.versioned import Journal
+from preheat.records.outcomes import Outcome
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One event: the head of a run (``plan`` and ``engine``), a warmed item, or a probed one (``status``)."""
+
+    plan: str | None = None
+    engine: str | None = None
+    id: str | None = None
+    warmed: bool = False
+    status: Outcome | None = None
+    predicted_tokens: int = 0
+    cached_tokens: int | None = None
+    cached_before: int | None = None
+    computed_tokens: int = 0
+    probe_tokens: int = 0
+    warm_ms: float = 0.0
+    probe_ms: float = 0.0
+    attempts: int = 0
+    reason: str = ""
+
+
+class WarmJournal:
+    """The journal beside a warm-up's result: ``warm.json`` → ``warm.json.journal``."""
+
+    def __init__(self, result: Path) -> None:
+        self.path = result.with_name(result.name + ".journal")
+        self._journal = Journal(self.path)
+
+    def start(self, plan: str, engine: str, resume: bool) -> tuple[dict[str, Entry], dict[str, Entry]]:
+        """Begin, or take up what is there: ``(warmed, probed)`` by item id, both empty on a fresh start."""
+        warmed: dict[str, Entry] = {}
+        probed: dict[str, Entry] = {}
+        if resume and self.path.exists():
+            for entry in self._journal.read(Entry):
+                if entry.plan is not None and (entry.plan, entry.engine) != (plan, engine):
+                    raise BadInput(
+                        f"{self.path} belongs to another plan or engine ({entry.engine})",
+                        "resume with the same plan and engine, or start afresh without --resume",
+                    )
+                if entry.id is not None and entry.status is not None:
+                    probed[entry.id] = entry
+                elif entry.id is not None:
+                    warmed[entry.id] = entry
+        else:
+            self.path.unlink(missing_ok=True)
+            self._journal.append(Entry(plan=plan, engine=engine))
+        return warmed, probed
+
+    def add(self, entry: Entry) -> None:
+        self._journal.append(entry)
+
+    def close(self, keep: bool) -> None:
+        """A finished run needs no journal."""
+        self._journal.close()
+        if not keep:
+            self.path.unlink(missing_ok=True)

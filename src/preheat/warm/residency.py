@@ -1,0 +1,47 @@
+"""Verification: the engine's word at the first probe, and nothing else, says whether an item is resident."""
+
+from __future__ import annotations
+
+from preheat.engines.engine import Prefill
+from preheat.records.outcomes import Outcome
+from preheat.records.target import EngineInfo
+from preheat.warm.journal import Entry
+from preheat.warm.prompts import WarmPrompt
+
+
+def status_of(warmed: Entry, prompt: WarmPrompt, probe: Prefill, info: EngineInfo, earlier: Entry | None) -> Entry:
+    """The status of one warmed item after its first probe.
+
+    A probe makes the engine compute what was missing; that counts as warm-up and never as proof. ``earlier`` is what
+    an interrupted run's first probe said: MISSING then stays MISSING, LOADED is asked again.
+    """
+    cached = probe.cached_tokens
+    predicted = warmed.predicted_tokens
+    if prompt.ids is None:
+        predicted = info.whole_blocks(predicted)
+    probe_tokens = probe.prompt_tokens - (cached or 0) + (earlier.probe_tokens if earlier else 0)
+    status, reason = _judge(warmed, predicted, cached, prompt.clipped)
+    if earlier and earlier.status is Outcome.MISSING:
+        status, reason, cached = Outcome.MISSING, earlier.reason, earlier.cached_tokens
+    return Entry(
+        id=warmed.id,
+        status=status,
+        predicted_tokens=predicted,
+        cached_tokens=cached,
+        probe_tokens=probe_tokens,
+        probe_ms=round(probe.wall_ms, 3),
+        attempts=warmed.attempts,
+        reason=reason,
+    )
+
+
+def _judge(warmed: Entry, predicted: int, cached: int | None, clipped: bool) -> tuple[Outcome, str]:
+    if cached is None:
+        return Outcome.UNSUPPORTED, "the engine does not report cached tokens: a 200 is no proof"
+    if cached < predicted:
+        return Outcome.MISSING, f"{cached} of {predicted} tokens resident at the first probe"
+    if clipped:
+        return Outcome.CLIPPED, f"longer than the engine's context; resident up to token {cached}"
+    if warmed.cached_before is not None and warmed.cached_before >= predicted:
+        return Outcome.ALREADY, ""
+    return Outcome.LOADED, ""

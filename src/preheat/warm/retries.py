@@ -1,0 +1,48 @@
+"""Retries with full jitter for faults that may pass; an engine's own Retry-After is honoured."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, TypeVar
+
+from preheat.clock import Clock
+from preheat.errors import (
+    EngineFailed,
+    EngineFault,
+    EngineGarbage,
+    EngineOverloaded,
+    EngineTimeout,
+    EngineUnreachable,
+)
+from preheat.warm.settings import WarmSettings
+
+T = TypeVar("T")
+_MAY_PASS = (EngineOverloaded, EngineTimeout, EngineFailed, EngineUnreachable, EngineGarbage)
+
+
+class Tried(NamedTuple):
+    """The last fault is kept where no try succeeded."""
+
+    attempts: int
+    fault: EngineFault | None
+
+
+async def with_retries(
+    call: Callable[[], Awaitable[T]], settings: WarmSettings, clock: Clock, jitter: random.Random
+) -> tuple[T | None, Tried]:
+    """Call until it succeeds, the fault is one that will not pass, or the tries are used up.
+
+    Waits between tries are uniform in [0, base * 2**try], capped ("full jitter", Brooker 2015), and never shorter
+    than what the engine asked for.
+    """
+    for attempt in range(1, settings.attempts + 1):
+        try:
+            return await call(), Tried(attempt, None)
+        except EngineFault as fault:
+            if attempt == settings.attempts or not isinstance(fault, _MAY_PASS):
+                return None, Tried(attempt, fault)
+            wait_s = jitter.uniform(0.0, min(settings.retry_cap_s, settings.retry_base_s * 2**attempt))
+            asked_s = getattr(fault, "retry_after_s", None)
+            await clock.sleep(max(wait_s, min(asked_s or 0.0, 60.0)))
+    raise AssertionError("unreachable: the loop returns")
