@@ -21,7 +21,6 @@ PRETTY_LIMIT_BYTES = 1 << 20
 """Plain JSON up to this size is indented for people to read."""
 _GIVE_OURS = "give a file that preheat wrote"
 _WRITE_AGAIN = "write it again with the stage that it came from"
-_canonical = msgspec.json.Encoder(order="deterministic")
 _encoder = msgspec.json.Encoder()
 
 
@@ -64,8 +63,8 @@ def load(path: str | Path, type: type[T]) -> T:
 
 
 def digest(record: Any) -> str:
-    """SHA-256 (hex) of the record's canonical JSON: same content, same digest, on every machine."""
-    return hashlib.sha256(_canonical.encode(record)).hexdigest()
+    """SHA-256 (hex) of the record's JSON, mappings in their own order: a file read back has the digest it was written with."""
+    return hashlib.sha256(_encoder.encode(record)).hexdigest()
 
 
 def _what(data: bytes) -> str:

@@ -26,7 +26,7 @@ _KEYS = re.compile(
 )
 _BEARER = re.compile(r"(\b(?:bearer|basic)\s{1,8})([A-Za-z0-9._~+/-]{16,}=*)", re.IGNORECASE | re.ASCII)
 _ASSIGNED = re.compile(
-    rf"(\b(?:[A-Za-z0-9]{{1,32}}[_-]){{0,4}}(?:{_KEY_WORDS})[\"']?\s{{0,8}}(?:=>|[:=])\s{{0,8}}[\"']?)"
+    rf"((?:{_KEY_WORDS})[\"']?\s{{0,8}}(?:=>|[:=])\s{{0,8}}[\"']?)"
     r"([^\s\"',;&]{8,})",
     re.IGNORECASE | re.ASCII,
 )
@@ -37,7 +37,9 @@ _EMAIL = re.compile(
 _CN_ID = re.compile(r"\b[1-9]\d{5}(?:18|19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[0-9Xx]\b", re.ASCII)
 _US_SSN = re.compile(r"(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])", re.ASCII)
 _CARD = re.compile(
-    r"(?<![\w.])(?<!\d-)(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![-.]?\w)",
+    r"(?<![\w.])(?<!\d-)"
+    r"(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{4}([ -])\d{6}\2\d{4,5})"
+    r"(?![-.]?\w)",
     re.ASCII,
 )
 _PHONE = re.compile(
@@ -50,6 +52,8 @@ _PHONE = re.compile(
     re.ASCII,
 )
 """ASCII classes throughout: no letter boundary is needed between Chinese text and a number."""
+_EXCERPT_FROM_CHARS = 4096
+_LONGEST_SECRET_CHARS = 1024
 _CN_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
@@ -67,7 +71,11 @@ def redact(text: str) -> str:
 
 def excerpt(text: str, width: int = 80) -> str:
     """One line of at most ``width`` characters: redacted, white space run together, shortened with ``…``."""
-    line = " ".join(redact(text).split())
+    considered = _EXCERPT_FROM_CHARS + width
+    line = " ".join(redact(text[:considered]).split())
+    if len(text) > considered:
+        # What stands at the cut may be half a secret, which no pattern knows.
+        line = line[:-_LONGEST_SECRET_CHARS] + "…"
     return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
 
 

@@ -1,0 +1,101 @@
+"""Saving and loading the files between the stages."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from preheat.errors import BadInput, StorageFault
+from preheat.files.versioned import digest, load, save
+from preheat.records.plan import Plan
+from preheat.records.profile import Node, Profile
+
+PLAN = Plan(strategy="greedy", profile_hash="abc", at_s=1.5, window_s=300.0, notes=["é", "预热"])
+
+
+@pytest.mark.parametrize("name", ["plan.json", "plan.json.zst", "new/folder/plan.json"])
+def test_what_is_saved_is_loaded(tmp_path: Path, name: str) -> None:
+    save(tmp_path / name, PLAN)
+    assert load(tmp_path / name, Plan) == PLAN
+    assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    assert [file.name for file in (tmp_path / name).parent.iterdir()] == [Path(name).name]
+
+
+def test_compression_follows_the_name_when_writing_and_the_bytes_when_reading(tmp_path: Path) -> None:
+    save(tmp_path / "plan.json.zst", PLAN)
+    assert (tmp_path / "plan.json.zst").read_bytes()[:4] == b"\x28\xb5\x2f\xfd"
+    (tmp_path / "plan.json.zst").rename(tmp_path / "renamed.json")
+    assert load(tmp_path / "renamed.json", Plan) == PLAN
+
+
+def test_small_files_are_indented_and_big_ones_are_not(tmp_path: Path) -> None:
+    save(tmp_path / "small.json", PLAN)
+    assert b'\n  "schema"' in (tmp_path / "small.json").read_bytes()
+    save(tmp_path / "big.json", msgspec.structs.replace(PLAN, notes=["x" * 2_000_000]))
+    assert (tmp_path / "big.json").read_bytes().count(b"\n") == 1
+
+
+def test_node_with_integer_keys_survives(tmp_path: Path) -> None:
+    node = Node(parent=-1, hash="h", blocks=1, count=1, ends=0, first_s=0, last_s=1, arrivals={3: 2})
+    save(tmp_path / "p.json.zst", Profile(nodes=[node]))
+    assert load(tmp_path / "p.json.zst", Profile).nodes == [node]
+
+
+def _edited(path: Path, **fields: object) -> Path:
+    save(path, PLAN)
+    content = msgspec.json.decode(path.read_bytes())
+    path.write_bytes(msgspec.json.encode({**content, **fields}))
+    return path
+
+
+def test_newer_minor_version_and_unknown_fields_are_read(tmp_path: Path) -> None:
+    assert load(_edited(tmp_path / "p.json", version="1.9", news=[1]), Plan).strategy == "greedy"
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"version": "2.0"}, "version 2.0 of preheat.plan; this preheat reads 1.x"),
+        ({"version": "0.4"}, "write it again"),
+        ({"version": "new"}, "not MAJOR.MINOR"),
+        ({"schema": "preheat.warm"}, "is a preheat.warm file"),
+        ({"schema": None}, "no schema"),
+        ({"items": 7}, "damaged"),
+    ],
+)
+def test_other_versions_and_schemas_are_refused(tmp_path: Path, fields: dict[str, object], says: str) -> None:
+    path = _edited(tmp_path / "p.json", **fields)
+    with pytest.raises(BadInput, match=r"p\.json") as caught:
+        load(path, Plan)
+    assert says in str(caught.value)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("content", [b"", b"not json", b"[1]", b"\x80\x81", b'"text"', b'{"schema": "preheat.pl'])
+def test_what_is_no_preheat_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.json").write_bytes(content)
+    with pytest.raises(BadInput, match=r"x\.json is not a Preheat file"):
+        load(tmp_path / "x.json", Plan)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"none\.json: No such file"):
+        load(tmp_path / "none.json", Plan)
+
+
+def test_digest_tells_content_apart_and_nothing_else() -> None:
+    same = msgspec.convert(msgspec.to_builtins(PLAN), Plan)
+    assert digest(same) == digest(PLAN)
+    assert digest(msgspec.structs.replace(PLAN, at_s=2.0)) != digest(PLAN)
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+
+
+def test_saving_to_a_full_device_is_a_storage_fault() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with pytest.raises(StorageFault, match="cannot write /dev/full: No space left on device") as caught:
+        save("/dev/full", PLAN)
+    assert "free some space" in caught.value.remedy
