@@ -1,9 +1,10 @@
 """Where a prefix ends in tokens: the ids that every prompt beginning with it shares.
 
-A prefix ends somewhere in the text, and its last characters may become other tokens once text follows. So it is
-tokenised with several different continuations, and what all of them begin with is what is shared (longest common
-prefix of the ids; ours). A prefix under our default rendering is first parsed back into messages, which then go
-through the engine's own chat template.
+A prefix ends somewhere in the text, and its last characters may become other tokens once text follows: half a word
+becomes a word, a newline becomes two. So it is tokenised going on as it is, and with its last run of characters
+replaced, and what all of these begin with is what is shared (longest common prefix of the ids; ours). At most the
+last word is given up, never a token too many claimed. A prefix under our default rendering is first parsed back into
+messages, which then go through the engine's own chat template.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from preheat.engines.payload import Chat, chat_of
 from preheat.errors import EngineRejected
 from preheat.records.rendering import Prefix
 
-_ENDINGS = ("s", " a", "\n\nb", ".")
-_OPEN_MARKER = re.compile(r"[<\[][^<>\[\]\s]{0,40}\Z")
+_TAIL = re.compile(
+    r"(?P<marker>[<\[][^<>\[\]\s]{0,40}\Z)"  # it may become one special token: <|im_
+    r"|(?P<lead>[^\S\r\n]?)(?:(?P<word>\w{1,24})|(?P<signs>[^\w\s]{1,24}))\Z"
+    r"|(?P<space>\s{1,64}\Z)"
+)
 
 
 class Tokenizer(Protocol):
@@ -57,12 +61,15 @@ def common_prefix(sequences: Iterable[Sequence[int]]) -> list[int]:
 
 
 def continued_texts(text: str) -> list[str]:
-    """``text`` going on in different ways. A marker that it breaks off in (``<|im_``) may become one token: it is
-    left open, so that it is never counted as shared."""
-    marker = _OPEN_MARKER.search(text)
-    if marker is None:
-        return [text + ending for ending in _ENDINGS]
-    return [text + _ENDINGS[0], *(text[: marker.start()] + ending for ending in _ENDINGS)]
+    """``text`` going on as it is, and twice with its last word, run of signs or white space replaced."""
+    tail = _TAIL.search(text, max(0, len(text) - 80))
+    if tail is None:
+        return [text + "b", text + "\n\nb"]
+    head, lead = text[: tail.start()], tail["lead"] or ""
+    if tail["space"]:
+        return [text + "b", head + " zq", head + "\n\n\n\n"]
+    others = ("zq", "xv") if tail["word"] else ("~", "?!")
+    return [text + "\n\nb", *(head + lead + other for other in others)]
 
 
 def continued_chats(chat: Chat) -> list[Chat]:
@@ -75,8 +82,8 @@ def continued_chats(chat: Chat) -> list[Chat]:
     if chat.complete:
         return [chat.extended([{"role": role, "content": text}]) for role, text in _next_turns(last["role"])]
     return [
-        chat.with_ending(ending).extended(_follow_up(last["role"], long=i % 2 == 1))
-        for i, ending in enumerate(_ENDINGS)
+        chat.with_text(text).extended(_follow_up(last["role"], long=i % 2 == 1))
+        for i, text in enumerate(continued_texts(last["content"] or ""))
     ]
 
 

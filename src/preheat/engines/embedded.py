@@ -181,6 +181,7 @@ def serve(arguments: list[str]) -> None:
 
     params = xllamacpp.CommonParams()
     params.model.path, params.hostnames, params.port = str(given.model), ["127.0.0.1"], given.port
+    params.n_threads_http = 64  # each streamed answer holds one, waiting for its turn included
     params.n_ctx, params.n_parallel = given.n_ctx * given.n_parallel, given.n_parallel
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = given.threads
     params.endpoint_metrics = params.endpoint_slots = params.endpoint_props = True

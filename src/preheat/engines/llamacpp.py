@@ -12,6 +12,7 @@ from preheat.engines.exposition import summed
 from preheat.engines.openai import OpenAIEngine
 from preheat.engines.payload import Chat, chat_route, request_body, with_nonce
 from preheat.engines.streaming import cached_of, generation_of, read_stream
+from preheat.engines.wire import Wire
 from preheat.errors import EngineFailed, EngineGarbage, EngineRejected
 from preheat.records.outcomes import Retention
 from preheat.records.rendering import Prefix
@@ -26,7 +27,11 @@ class LlamaCppEngine(OpenAIEngine):
     """Counts in single tokens, keeps whole prompt states, and says what it reused in ``timings.cache_n``."""
 
     kind = "llamacpp"
-    _adds_bos: bool | None = None
+
+    def __init__(self, wire: Wire) -> None:
+        super().__init__(wire)
+        wire.keep_alive = False  # an idle connection would hold one of the server's few threads for seconds
+        self._adds_bos: bool | None = None
 
     async def shared_tokens(self, prefixes: Sequence[Prefix]) -> list[list[int]]:
         await self._know_bos()

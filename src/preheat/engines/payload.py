@@ -22,10 +22,10 @@ class Chat:
         """With further messages."""
         return replace(self, messages=[*self.messages, *more], complete=True)
 
-    def with_ending(self, ending: str) -> Chat:
-        """With ``ending`` behind the last message's text."""
+    def with_text(self, text: str) -> Chat:
+        """With another text in its last message."""
         *head, last = self.messages
-        return replace(self, messages=[*head, {**last, "content": last["content"] + ending}])
+        return replace(self, messages=[*head, {**last, "content": text}])
 
     def body(self) -> dict[str, Any]:
         """The part of a chat body that decides the prompt."""

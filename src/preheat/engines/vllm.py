@@ -16,6 +16,7 @@ from preheat.records.outcomes import Retention
 from preheat.records.rendering import Prefix
 from preheat.records.target import EngineInfo
 
+_DEFAULT_BLOCK_TOKENS = 16
 _PARALLEL = 4  # vLLM does not say; it batches, and so many prompts keep it busy
 
 
@@ -70,7 +71,9 @@ class VllmEngine(OpenAIEngine):
             entries = listing["data"]
             base = next((entry for entry in entries if not entry.get("parent")), entries[0])
             model = self.wire.settings.model or base["id"]
-            block, capacity = _cache_config(await self.wire.get_text("/metrics"))
+            config = _cache_config(await self.wire.get_text("/metrics"))
+            block, capacity = config.get("block_size", _DEFAULT_BLOCK_TOKENS), config.get("num_gpu_blocks")
+            template = await self._tokenizer_info()
             return EngineInfo(
                 kind=self.kind,
                 url=self.url,
@@ -79,30 +82,32 @@ class VllmEngine(OpenAIEngine):
                 version=version.get("version"),
                 context_tokens=base.get("max_model_len"),
                 block_tokens=block,
-                capacity_tokens=capacity,
+                capacity_tokens=None if capacity is None else capacity * block,
+                kv_bytes_per_token=_bytes_per_token(config),
                 retention=Retention.BLOCKS,
-                chat_template=await self._chat_template(),
+                chat_template=template.get("chat_template"),
+                bos_token=template.get("bos_token", ""),
+                eos_token=template.get("eos_token", ""),
                 reports_cached=await self._probe_blocks(model, block),
                 parallel=_PARALLEL,
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise EngineGarbage(f"{self.wire.where('/v1/models')} did not list models") from error
 
-    async def _chat_template(self) -> str | None:
-        """Only where it runs with ``--enable-tokenizer-info-endpoint``."""
+    async def _tokenizer_info(self) -> dict[str, str]:
+        """Template and special tokens; empty unless it runs with ``--enable-tokenizer-info-endpoint``."""
         try:
             info = await self.wire.get_json("/tokenizer_info")
         except (EngineRejected, EngineFailed):
-            return None
-        template = info.get("chat_template") if isinstance(info, dict) else None
-        return template if isinstance(template, str) else None
+            return {}
+        return {name: value for name, value in info.items() if isinstance(value, str)}
 
     async def _probe_blocks(self, model: str, block: int) -> bool:
-        """Two prefills of the same two blocks and a token: vLLM leaves the field out while nothing was cached."""
+        """Prefills two blocks and a token, twice at most: some versions leave the field out while it is zero."""
         body = {"model": model, "prompt": [1] * (2 * block + 1), "max_tokens": 1, "temperature": 0.0}
         for _ in range(2):
             reply = await self.wire.post_json("/v1/completions", body, timeout_s=120.0)
-            if cached_of(usage_of(reply)):
+            if cached_of(usage_of(reply)) is not None:
                 return True
         return False
 
@@ -117,10 +122,17 @@ class VllmEngine(OpenAIEngine):
         return body | {"cache_salt": namespace}
 
 
-def _cache_config(metrics: str) -> tuple[int, int | None]:
-    """Block size in tokens, and the cache's capacity in tokens where vLLM says it."""
+def _cache_config(metrics: str) -> dict[str, int]:
+    """The numbers among the labels of ``vllm:cache_config_info``."""
     for name, labels, _ in samples(metrics):
-        if name == "vllm:cache_config_info" and labels.get("block_size", "").isdigit():
-            block, blocks = int(labels["block_size"]), labels.get("num_gpu_blocks", "")
-            return block, block * int(blocks) if blocks.isdigit() else None
-    return 16, None  # vLLM's default block
+        if name == "vllm:cache_config_info":
+            return {label: int(value) for label, value in labels.items() if value.isdigit()}
+    return {}
+
+
+def _bytes_per_token(config: dict[str, int]) -> float | None:
+    """Its cache's memory / the tokens that fit (ours); ``None`` where it does not say both, or the count was forced."""
+    memory_bytes, tokens = config.get("kv_cache_memory_bytes"), config.get("kv_cache_size_tokens")
+    if not memory_bytes or not tokens or "num_gpu_blocks_override" in config:
+        return None
+    return memory_bytes / tokens

@@ -29,6 +29,8 @@ class Wire:
         self.settings = settings or EngineSettings()
         self.clock = clock or RealClock()
         self.url, self._user = _base_url(url)
+        self.keep_alive = True
+        """Whether connections are used again; not with servers that give a thread to each open connection."""
         self._session: aiohttp.ClientSession | None = None
         self._key = self._read_key()
 
@@ -91,7 +93,9 @@ class Wire:
         limit_s = self.settings.timeout_s if timeout_s is None else timeout_s
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=self.settings.connect_timeout_s)
         with self._own_faults(path, limit_s):
-            async with self._open().request(method, self.url + path, json=body, timeout=timeout) as reply:
+            headers = None if self.keep_alive else {"Connection": "close"}
+            request = self._open().request(method, self.url + path, json=body, timeout=timeout, headers=headers)
+            async with request as reply:
                 if reply.status >= 400:
                     text = self.scrub(await reply.text(errors="replace"))
                     raise fault_of_reply(self.where(path), reply.status, text, reply.headers)
