@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from preheat.judge.svg import Axes, Bar, Line, bars, lines, rows
 from preheat.records.evidence import Evidence
+from preheat.records.outcomes import Outcome
 
 SIDES = ("cold", "warm")
 TTFTS = (("ttft_mean", "mean"), ("ttft_p50", "P50"), ("ttft_p95", "P95"), ("ttft_p99", "P99"))
@@ -70,7 +71,7 @@ def _over_time(evidence: Evidence) -> Chart | None:
         return None
     title = "Time to first token, request by request"
     axes = Axes("seconds since the replay began", "ms", _number, _number, fit_y=True)
-    caption = "One dot a request, at the time it was due."
+    caption = "One mark a request, at the time it was due: rings cold, dots warm."
     return Chart(
         "over-time", title, caption, lines("over-time", title, series, axes), _keys({line.kind for line in series})
     )
@@ -104,7 +105,8 @@ def _warmup(evidence: Evidence) -> Chart | None:
 def _outcomes(evidence: Evidence) -> Chart | None:
     if not evidence.outcomes:
         return None
-    items = [Bar(f"outcome.{name}", float(count), str(count), name) for name, count in evidence.outcomes.items()]
+    counts = [(outcome.value, evidence.outcomes.get(outcome.value, 0)) for outcome in Outcome]
+    items = [Bar(f"outcome.{name}", float(count), str(count), name) for name, count in counts]
     title = "What became of the planned items"
     caption = f"Of {sum(evidence.outcomes.values())} items in the plan, by the engine's word at the first probe."
     return Chart("outcomes", title, caption, rows("outcomes", title, items))

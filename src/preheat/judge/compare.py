@@ -18,7 +18,7 @@ from preheat.records.run import ReplayRun
 SHARE = 0.8
 """A prefix "makes up" a prompt from this share of its characters on."""
 TTFT = "mean(ttft_ms cold) / mean(ttft_ms warm); 95 % interval by paired bootstrap (ours)"
-PROMPT = "mean(prompt_ms cold) / mean(prompt_ms warm), the engine's own word (ours)"
+PROMPT = "mean(prompt_ms cold) / mean(prompt_ms warm), the engine's own word; 95 % interval by paired bootstrap (ours)"
 FIRST = f"first request of each planned prefix that makes up at least {SHARE:.0%} of its prompt: "
 
 

@@ -14,6 +14,7 @@ from preheat.records.target import EngineInfo
 from preheat.records.units import show_bytes, show_seconds
 
 MOST_REASONS = 12
+ESTIMATED = "estimated from characters"
 
 
 def facts(
@@ -42,7 +43,7 @@ def facts(
 def _engine(engine: EngineInfo) -> dict[str, str]:
     told = {"engine": f"{engine.kind} {engine.version or ''}".strip() + f" at {address(engine.url)}"}
     if engine.model:
-        told["model"] = engine.model
+        told["model"] = excerpt(engine.model)
     if engine.capacity_tokens is not None:
         told["cache capacity"] = f"{engine.capacity_tokens} tokens in blocks of {engine.block_tokens}"
     if engine.context_tokens is not None:
@@ -52,7 +53,7 @@ def _engine(engine: EngineInfo) -> dict[str, str]:
 
 def _replay(run: ReplayRun) -> dict[str, str]:
     return {
-        "log": address(run.log),
+        "log": excerpt(run.log, 300),
         "window": f"{show_seconds(run.window_s)} from {run.from_s:.0f} s of the log",
         "speed": f"{run.speed:g}x of the recorded pace",
         "requests": f"{len(run.requests)} sent of {run.window_requests or len(run.requests)} in the window",
@@ -63,14 +64,16 @@ def _replay(run: ReplayRun) -> dict[str, str]:
 
 def _plan(plan: Plan) -> dict[str, str]:
     exact = sum(item.tokens_exact for item in plan.items)
+    counted = f"exact for {exact} of {len(plan.items)} items, estimated from characters for the rest"
+    counted = "exact, by the engine's tokenizer" if exact == len(plan.items) else counted if exact else ESTIMATED
     budget = [] if plan.budget_bytes is None else [show_bytes(plan.budget_bytes)]
     budget += [] if plan.budget_ms is None else [f"{show_seconds(plan.budget_ms / 1000)} of prefill"]
     return {
         "strategy": plan.strategy,
         "plan": f"{len(plan.items)} items, {plan.distinct_tokens} distinct tokens, {show_bytes(plan.bytes)}",
         "budget": ", ".join(budget) or "none given",
-        "tokens": f"exact for {exact} of {len(plan.items)} items, estimated for the rest",
-        "cost model": f"{plan.cost.prefill_ms_per_token:.3f} ms per token ({address(plan.cost.source)})",
+        "tokens": counted,
+        "cost model": f"{plan.cost.prefill_ms_per_token:.3f} ms per token ({excerpt(plan.cost.source)})",
     }
 
 
@@ -106,20 +109,27 @@ def _commonest(stage: str, reasons: Counter[str]) -> dict[str, int]:
     return kept | ({f"{stage}: other reasons": rest} if rest else {})
 
 
-def commands(cold: ReplayRun | None, warm: ReplayRun | None, warm_run: WarmRun | None) -> list[str]:
+def commands(cold: ReplayRun | None, warm: ReplayRun | None, warm_run: WarmRun | None, plan: Plan | None) -> list[str]:
     """The lines that measure it again, as far as the records tell; file names are the stages' usual ones."""
     lines: list[str] = []
+    if plan is not None:
+        budget = "" if plan.budget_bytes is None else f" --budget {plan.budget_bytes}"
+        at = f"--at {plan.at_s!r} --window {plan.window_s:g}s"
+        lines.append(f"preheat plan profile.json --strategy {plan.strategy}{budget} {at} -o plan.json")
+    if cold is not None:
+        lines.append(_replay_line(cold, "cold.json"))
     if warm_run is not None:
         lines.append(f"preheat warm plan.json --engine {shlex.quote(address(warm_run.engine.url))} -o warm.json")
-    for name, run in (("cold", cold), ("warmed", warm)):
-        if run is not None:
-            log, url = shlex.quote(address(run.log)), shlex.quote(address(run.engine.url))
-            window = f"--from {run.from_s:g} --window {run.window_s:g}s --speed {run.speed:g}"
-            lines.append(f"preheat replay {log} --engine {url} {window} -o {name}.json")
+    if warm is not None:
+        lines.append(_replay_line(warm, "warmed.json"))
     if cold is not None and warm is not None:
         lines.append("preheat judge warmed.json --baseline cold.json -o report/")
-    elif lines and (cold or warm):
+    elif cold is not None or warm is not None:
         lines.append(f"preheat judge {'cold' if cold else 'warmed'}.json -o report/")
-    if cold is not None and warm_run is not None:
-        lines.insert(0, lines.pop(1))
     return lines
+
+
+def _replay_line(run: ReplayRun, out: str) -> str:
+    log, url = shlex.quote(address(run.log)), shlex.quote(address(run.engine.url))
+    window = f"--from {run.from_s!r} --window {run.window_s:g}s --speed {run.speed:g}"
+    return f"preheat replay {log} --engine {url} {window} -o {out}"

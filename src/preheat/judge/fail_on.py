@@ -21,6 +21,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _CLAUSE = re.compile(
     r"\s*([a-z][a-z0-9_]*)\s*(<=|>=|==|!=|<|>)\s*([-+]?[0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)\s*", re.I
 )
@@ -42,6 +43,11 @@ class Clause:
 
     def __str__(self) -> str:
         return f"{self.name}{self.operator}{self.bound:g}"
+
+    @property
+    def promise(self) -> str:
+        """What holds as long as the clause does not: ``ttft_mean_ratio>=2`` for ``ttft_mean_ratio<2``."""
+        return f"{self.name}{_INVERSE[self.operator]}{self.bound:g}"
 
     def trips(self, value: float) -> bool:
         return _OPERATORS[self.operator](value, self.bound)
@@ -87,7 +93,7 @@ def values(evidence: Evidence) -> dict[str, float | None]:
 
 
 def fail_on(evidence: Evidence, expression: str) -> Evidence:
-    """``evidence`` with one promise per clause: kept unless the clause holds.
+    """``evidence`` with one promise per clause, its inverse: kept unless the clause holds.
 
     A value that cannot be told keeps no promise: the clause counts as missed and a note says why. Raises
     :class:`BadInput` for an expression that cannot be read.
@@ -97,7 +103,7 @@ def fail_on(evidence: Evidence, expression: str) -> Evidence:
     notes = list(evidence.notes)
     for clause in parse(expression):
         value = table.get(clause.name)
-        promises[f"not {clause}"] = value is not None and not clause.trips(value)
+        promises[clause.promise] = value is not None and not clause.trips(value)
         if value is None:
-            notes.append(f"Promise 'not {clause}': {clause.name} cannot be told here, so it counts as missed.")
+            notes.append(f"Promise {clause.promise}: {clause.name} cannot be told here, so it counts as missed.")
     return msgspec.structs.replace(evidence, promises=promises, notes=notes)

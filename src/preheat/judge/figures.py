@@ -36,7 +36,7 @@ def key_figures(evidence: Evidence) -> list[Figure]:
 
 
 def _gain(one: Comparison) -> Figure:
-    words = "times faster" if one.ratio is not None and one.ratio >= 1 else "cold / warm"
+    words = "slower" if one.ratio is not None and one.ratio < 1 else "faster"
     shown = show_ratio(one.ratio).replace("x", "×")
     detail = f"{words}: {show(one.cold, one.unit)} cold, {show(one.warm, one.unit)} warm" if one.ratio else one.why
     return Figure(f"key.{one.name}", one.title, shown, f"{detail}. {one.denominator}.", one.ratio)

@@ -30,12 +30,14 @@ def judge(
     steady: ReplayRun | None = None,
     title: str,
     created: str | None = None,
+    command_lines: list[str] | None = None,
 ) -> Evidence:
     """The evidence of a warm-up: any part may be missing, and what cannot be told then says so.
 
     ``cold`` and ``warm`` are replays of the same requests. ``steady`` is the warm baseline of spec 2.5; without
     one, the warmed replica is the baseline of the cold one and has none itself. ``created`` is ISO 8601, now if
-    left out. ``promises`` holds the residency target; :func:`preheat.judge.fail_on.fail_on` adds to it.
+    left out; ``command_lines`` are what was really run, the stages' usual lines if left out. ``promises`` holds
+    the residency target; :func:`preheat.judge.fail_on.fail_on` adds to it.
     """
     comparisons = compare(cold, warm) if cold is not None and warm is not None else []
     cold_metrics = _replay(cold, steady or warm)
@@ -52,7 +54,7 @@ def judge(
         series=chart_series(cold, warm, warm_run),
         facts=facts(cold, warm, warm_run, plan, profile),
         skipped=skipped(cold, warm, warm_run, plan, profile),
-        commands=commands(cold, warm, warm_run),
+        commands=commands(cold, warm, warm_run, plan) if command_lines is None else command_lines,
         notes=_notes(cold, warm, plan, [*cold_metrics, *warm_metrics]),
         promises=_promises(warm_run),
     )

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit, urlunsplit
 
+from preheat.prompts import redaction
+
 LONGEST = 120
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
 
 def excerpt(text: str, longest: int = LONGEST) -> str:
-    """``text`` on one line, redacted, cut to ``longest`` characters."""
-    line = " ".join(_URL.sub(lambda match: address(match[0]), text).split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    """``text`` on one line, redacted, URLs bared, cut to ``longest`` characters."""
+    return redaction.excerpt(_URL.sub(lambda match: address(match[0]), text), longest)
 
 
 def address(url: str) -> str:

@@ -13,7 +13,8 @@ from html import escape
 from preheat.judge.scales import Scale, fitting, linear
 
 WIDTH, HEIGHT = 460, 280
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 22, 46
+LEFT, RIGHT, TOP, BOTTOM = 56, 18, 26, 46
+UNDER_BARS = 28
 
 Points = Sequence[Sequence[float]]
 Format = Callable[[float], str]
@@ -56,15 +57,15 @@ class Axes:
 
 def bars(id: str, title: str, groups: Sequence[tuple[str, Sequence[Bar]]], y_label: str, y_format: Format) -> str:
     """Grouped upright bars from zero; ``groups`` are (label, bars), side by side."""
-    y = linear([bar.value for _, group in groups for bar in group], HEIGHT - BOTTOM, TOP)
+    y = linear([bar.value for _, group in groups for bar in group], HEIGHT - UNDER_BARS, TOP)
     slot = (WIDTH - LEFT - RIGHT) / max(1, len(groups))
     drawn = [_y_axis(y, y_label, y_format)]
     for index, (label, group) in enumerate(groups):
         wide = min(46.0, slot * 0.84 / max(1, len(group)))
         left = LEFT + slot * (index + 0.5) - wide * len(group) / 2
         drawn += [_upright(bar, left + wide * n, wide, y) for n, bar in enumerate(group)]
-        drawn.append(_text(LEFT + slot * (index + 0.5), HEIGHT - BOTTOM + 18, label, "tick", "middle"))
-    drawn.append(_rule(LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, "axis"))
+        drawn.append(_text(LEFT + slot * (index + 0.5), HEIGHT - UNDER_BARS + 18, label, "tick", "middle"))
+    drawn.append(_rule(LEFT, HEIGHT - UNDER_BARS, WIDTH - RIGHT, HEIGHT - UNDER_BARS, "axis"))
     return _chart(id, title, HEIGHT, drawn)
 
 
@@ -109,9 +110,10 @@ def _series(line: Line, x: Scale, y: Scale) -> str:
         )
     if line.shape != "points" and not line.dots:
         return drawn
-    radius = 3.2 if line.shape == "points" else 1.8
+    radius = (4.4 if line.kind == "cold" else 2.8) if line.shape == "points" else 1.8
+    look = f"ring {line.kind}" if line.shape == "points" and line.kind == "cold" else f"dot {line.kind}"
     return drawn + "".join(
-        f'<circle class="dot {line.kind}" data-name="{escape(line.name)}" data-x="{point[0]:g}" '
+        f'<circle class="{look}" data-name="{escape(line.name)}" data-x="{point[0]:g}" '
         f'data-value="{point[1]:.6g}" cx="{a}" cy="{b}" r="{radius}"/>'
         for point, (a, b) in zip(line.points, places, strict=True)
     )
@@ -143,9 +145,9 @@ def _x_axis(x: Scale, label: str, show: Format) -> str:
     base = HEIGHT - BOTTOM
     drawn = _rule(LEFT, base, WIDTH - RIGHT, base, "axis")
     for tick in x.ticks():
-        anchor = "end" if x.at(tick) > WIDTH - RIGHT - 14 else "middle"
+        anchor = "end" if x.at(tick) > WIDTH - RIGHT - 14 and len(show(tick)) > 4 else "middle"
         drawn += _rule(x.at(tick), base, x.at(tick), base + 4, "axis")
-        drawn += _text(min(x.at(tick), WIDTH - 2), base + 18, show(tick), "tick", anchor)
+        drawn += _text(x.at(tick) + (RIGHT if anchor == "end" else 0), base + 18, show(tick), "tick", anchor)
     return drawn + _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, label, "label", "middle")
 
 
