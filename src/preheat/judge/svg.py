@@ -13,7 +13,7 @@ from html import escape
 from preheat.judge.scales import Scale, fitting, linear
 
 WIDTH, HEIGHT = 460, 280
-LEFT, RIGHT, TOP, BOTTOM = 56, 18, 26, 46
+LEFT, RIGHT, TOP, BOTTOM = 56, 20, 32, 48
 UNDER_BARS = 28
 
 Points = Sequence[Sequence[float]]
@@ -134,7 +134,7 @@ def _rect(bar: Bar, left: float, top: float, wide: float, high: float) -> str:
 
 
 def _y_axis(y: Scale, label: str, show: Format) -> str:
-    drawn = _text(2, 12, label, "label", "start")
+    drawn = _text(2, 15, label, "label", "start")
     for tick in y.ticks():
         drawn += _rule(LEFT, y.at(tick), WIDTH - RIGHT, y.at(tick), "grid")
         drawn += _text(LEFT - 7, y.at(tick) + 4, show(tick), "tick", "end")
