@@ -15,7 +15,7 @@ from preheat.sandbox.cache import Lease, PrefixCache, chain_of
 from preheat.sandbox.metrics import Counters, exposition
 from preheat.sandbox.scheduler import ComputeUnit, Scheduler
 from preheat.sandbox.settings import SandboxSettings
-from preheat.sandbox.tokens import answer_piece, token_id, tokenize
+from preheat.sandbox.tokens import AnswerText, token_id, tokenize
 
 SWITCHES = frozenset({"error_rate", "refuse_after", "hang", "die_half_way", "garbage"})
 """The settings that may change while the engine runs."""
@@ -103,22 +103,26 @@ class SandboxEngine:
         max_tokens: int | None = None,
         adapter: str | None = None,
         cache_salt: str | None = None,
+        arrived_s: float | None = None,
     ) -> AsyncGenerator[Token, None]:
         """Serve one prompt: its tokens as they fall due. Close the iterator to abort and free the blocks.
 
+        ``arrived_s`` is when the request came, on the clock, where that was before this call: its times count from
+        there.
         Raises :class:`ContextExceeded`, :class:`EngineOverloaded`, :class:`UnknownModel`, and the injected faults:
         :class:`EngineFailed`, :class:`EngineUnreachable`, :class:`EngineGarbage`, :class:`DiedHalfWay`.
         """
-        arrived_s = self.clock.now_s()
+        arrived_s = self.clock.now_s() if arrived_s is None else arrived_s
         await self._injected_fault()
         adapter = self.adapter_of(adapter)
         length = self._answer_length(len(token_ids), max_tokens)
         reason = "stop" if max_tokens is None else "length"
         job = _Job(token_ids, adapter, cache_salt, length, reason, arrived_s)
         chain = self._chain(job, token_ids)
-        lease = await self.scheduler.admit(chain, len(token_ids), len(token_ids) + length - 1)
+        lease, waited = await self.scheduler.admit(chain, len(token_ids), len(token_ids) + length - 1)
         try:
-            served, done_s = await self._prefill(job, lease, chain)
+            ready_s = self.clock.now_s() if waited else arrived_s
+            served, done_s = await self._prefill(job, lease, chain, ready_s)
             async with aclosing(self._decode(job, lease, served, done_s)) as tokens:
                 async for token in tokens:
                     yield token
@@ -174,29 +178,30 @@ class SandboxEngine:
     def _chain(self, job: _Job, token_ids: Sequence[int]) -> list[bytes]:
         return chain_of(token_ids, self.settings.block_tokens, adapter=job.adapter, cache_salt=job.cache_salt)
 
-    async def _prefill(self, job: _Job, lease: Lease, chain: Sequence[bytes]) -> tuple[Served, float]:
+    async def _prefill(self, job: _Job, lease: Lease, chain: Sequence[bytes], ready_s: float) -> tuple[Served, float]:
         settings, tokens = self.settings, len(job.token_ids)
         cached = lease.hit_blocks * settings.block_tokens
         self.counted.prefix_queries += tokens
         self.counted.prefix_hits += cached
         self.counted.prompt_tokens += tokens
         work_ms = settings.prefill_fixed_ms + settings.prefill_ms_per_token * (tokens - cached)
-        done_s = await self._compute.work(work_ms / 1000)
+        done_s = await self._compute.work(work_ms / 1000, ready_s)
         self.cache.publish(lease, chain)
         queue_ms = max(0.0, (done_s - job.arrived_s) * 1000 - work_ms)
         return Served(tokens, cached, queue_ms, work_ms), done_s
 
     async def _decode(self, job: _Job, lease: Lease, served: Served, done_s: float) -> AsyncGenerator[Token, None]:
         settings = self.settings
+        text = AnswerText(job.token_ids, settings.chars_per_token, settings.seed)
         pieces: list[str] = []
         due_s, last_s = done_s + self._drawn_s(settings.first_token_ms), 0.0
         for index in range(job.answer_tokens):
             if self.settings.die_half_way and index >= job.answer_tokens // 2:
                 raise DiedHalfWay("the sandbox broke off in the middle of an answer", "an injected fault")
+            pieces.append(text.piece(index))
             await self.clock.sleep(due_s - self.clock.now_s())
             now_s = self.clock.now_s()
             self._count_token(index, now_s - (last_s if index else job.arrived_s))
-            pieces.append(answer_piece(job.token_ids, index, settings.chars_per_token, settings.seed))
             reason = job.finish_reason if index == job.answer_tokens - 1 else None
             if reason:  # the last token is never fed back, so it has no place in the cache
                 answer = [token_id(piece) for piece in pieces[:-1]]

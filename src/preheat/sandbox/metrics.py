@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 TTFT = "vllm:time_to_first_token_seconds"
 ITL = "vllm:inter_token_latency_seconds"
@@ -16,20 +18,18 @@ _ITL_BUCKETS_S = (0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75,
 
 
 class Histogram:
-    """A Prometheus histogram: cumulative counts by upper bound in seconds, their sum and number."""
+    """A Prometheus histogram: counts between upper bounds in seconds (the last: above all), their sum and number."""
 
     def __init__(self, bounds_s: tuple[float, ...]) -> None:
         self.bounds_s = bounds_s
-        self.counts = [0] * len(bounds_s)
+        self.counts = [0] * (len(bounds_s) + 1)
         self.sum_s = 0.0
         self.count = 0
 
     def observe(self, seconds: float) -> None:
         self.sum_s += seconds
         self.count += 1
-        for i, bound in enumerate(self.bounds_s):
-            if seconds <= bound:
-                self.counts[i] += 1
+        self.counts[bisect_left(self.bounds_s, seconds)] += 1
 
 
 @dataclass
@@ -84,7 +84,7 @@ def exposition(
 
 def _histogram_lines(name: str, histogram: Histogram, label: str) -> list[str]:
     lines = [f"# TYPE {name} histogram"]
-    for bound, count in zip(histogram.bounds_s, histogram.counts, strict=True):
+    for bound, count in zip(histogram.bounds_s, accumulate(histogram.counts), strict=False):
         lines.append(f'{name}_bucket{{{label},le="{bound}"}} {float(count)}')
     lines.append(f'{name}_bucket{{{label},le="+Inf"}} {float(histogram.count)}')
     lines.append(f"{name}_sum{{{label}}} {histogram.sum_s}")

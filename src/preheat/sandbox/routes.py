@@ -98,14 +98,16 @@ class _Routes:
         return _json({"success": self._core.cache.reset()})
 
     async def _complete(self, request: web.Request, *, chat: bool) -> web.StreamResponse:
-        core, body = self._core, parse_body(await request.read())
+        core, raw = self._core, await request.read()
+        arrived_s, body = core.clock.now_s(), parse_body(raw)
         if body.n not in (None, 1):
             raise EngineRejected("the sandbox gives one answer: n must be 1")
         adapter, limit = core.adapter_of(body.model), answer_limit_of(body, chat=chat)
         ids = token_ids_of(body, core, chat=chat)
         model = adapter or core.settings.model
         reply = Reply(core.requests, model, chat=chat, report_cached=core.settings.report_cached)
-        stream = core.complete(ids, max_tokens=limit, adapter=adapter, cache_salt=body.cache_salt)
+        salt = body.cache_salt
+        stream = core.complete(ids, max_tokens=limit, adapter=adapter, cache_salt=salt, arrived_s=arrived_s)
         async with aclosing(stream) as tokens:
             if body.stream:
                 return await _streamed(request, tokens, reply, body)

@@ -35,16 +35,21 @@ class Scheduler:
         """Requests in the line."""
         return len(self._line)
 
-    async def admit(self, chain: Sequence[bytes], prompt_tokens: int, total_tokens: int) -> Lease:
-        """Wait for a place and hold the blocks. Raises :class:`EngineOverloaded` where the line is full."""
+    async def admit(self, chain: Sequence[bytes], prompt_tokens: int, total_tokens: int) -> tuple[Lease, bool]:
+        """Wait for a place and hold the blocks; and whether it had to wait.
+
+        Raises :class:`EngineOverloaded` where the line is full.
+        """
         me = _Waiting(chain, prompt_tokens, total_tokens, asyncio.get_running_loop().create_future())
         self._line.append(me)
         self._admit_from_line()
-        if not me.admitted.done() and self._queue_limit is not None and len(self._line) > self._queue_limit:
+        if me.admitted.done():
+            return me.admitted.result(), False
+        if self._queue_limit is not None and len(self._line) > self._queue_limit:
             self._line.remove(me)
             raise EngineOverloaded(f"{self._queue_limit} requests are waiting already", "retry later")
         try:
-            return await me.admitted
+            return await me.admitted, True
         except asyncio.CancelledError:
             if me.admitted.done() and not me.admitted.cancelled():
                 self.leave(me.admitted.result())
@@ -75,18 +80,22 @@ class Scheduler:
 
 
 class ComputeUnit:
-    """Prefills one prompt at a time. Work that waited starts when the work before it was due to end,
-    not when the event loop noticed, so that lateness does not add up."""
+    """Prefills one prompt at a time, on a schedule of deadlines.
+
+    Work starts when it was ready or when the work before it was due to end, not when the event loop came round to it,
+    so that lateness does not add up.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._busy = False
         self._due_s = 0.0
-        self._line: deque[asyncio.Future[float]] = deque()
+        self._line: deque[asyncio.Future[None]] = deque()
 
-    async def work(self, seconds: float) -> float:
+    async def work(self, seconds: float, ready_s: float) -> float:
         """Occupy the unit for that long; the moment at which the work was due to end, in clock seconds."""
-        start_s = await self._turn()
+        await self._turn()
+        start_s = min(self._clock.now_s(), max(ready_s, self._due_s))
         self._due_s = start_s + seconds
         try:
             await self._clock.sleep(self._due_s - self._clock.now_s())
@@ -98,14 +107,14 @@ class ComputeUnit:
         finally:
             self._pass_on()
 
-    async def _turn(self) -> float:
+    async def _turn(self) -> None:
         if not self._busy:
             self._busy = True
-            return self._clock.now_s()
-        me: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+            return
+        me: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append(me)
         try:
-            return await me
+            await me
         except asyncio.CancelledError:
             if me.done() and not me.cancelled():
                 self._pass_on()
@@ -117,6 +126,6 @@ class ComputeUnit:
         while self._line:
             following = self._line.popleft()
             if not following.done():
-                following.set_result(self._due_s)
+                following.set_result(None)
                 return
         self._busy = False

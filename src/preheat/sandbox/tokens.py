@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from xxhash import xxh32_intdigest, xxh64_hexdigest
@@ -24,8 +25,15 @@ def shared_token_ids(text: str, chars_per_token: int) -> list[int]:
     return tokenize(text[: len(text) // chars_per_token * chars_per_token], chars_per_token)
 
 
-def answer_piece(prompt_ids: Sequence[int], index: int, chars_per_token: int, seed: int) -> str:
-    """Text of an answer's token number ``index``: a function of the prompt's end, the index and the seed."""
-    digits = xxh64_hexdigest(f"{seed} {index} {list(prompt_ids[-8:])}".encode())
-    word = " " + digits[: max(1, (chars_per_token - 1) % 17)]
-    return word.ljust(chars_per_token, "x")[:chars_per_token]
+class AnswerText:
+    """The text of an answer, piece by piece: a function of the prompt's end and the seed."""
+
+    def __init__(self, prompt_ids: Sequence[int], chars_per_token: int, seed: int) -> None:
+        self._key = array("q", prompt_ids[-8:]).tobytes()
+        self._chars = chars_per_token
+        self._seed = seed
+
+    def piece(self, index: int) -> str:
+        """Text of token number ``index``, as long as every token's."""
+        digits = xxh64_hexdigest(b"%d %s" % (index, self._key), self._seed & 0xFFFF_FFFF)
+        return f" {digits[: self._chars - 1]}".ljust(self._chars, "x") if self._chars > 1 else digits[0]
