@@ -12,15 +12,8 @@ from preheat.files.locate import locate
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in (
-        "b.jsonl",
-        "a.jsonl.gz",
-        "sub/c.ndjson.zst",
-        "sub/d.JSON",
-        ".hidden.jsonl",
-        ".git/x.json",
-        "readme.md",
-    ):
+    names = ["b.jsonl", "a.jsonl.gz", "sub/c.ndjson.zst", "sub/d.JSON", ".hidden.jsonl", ".git/x.json", "readme.md"]
+    for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     return tmp_path

@@ -63,8 +63,12 @@ def load(path: str | Path, type: type[T]) -> T:
 
 
 def digest(record: Any) -> str:
-    """SHA-256 (hex) of the record's JSON, mappings in their own order: a file read back has the digest it was written with."""
-    return hashlib.sha256(_encoder.encode(record)).hexdigest()
+    """SHA-256 (hex) of the record's JSON: a file read back has the digest that the record had before it was saved.
+
+    Mappings keep their own order. A whole number in a float field counts as the float that it is read back as.
+    """
+    loaded = msgspec.json.decode(_encoder.encode(record), type=type(record))
+    return hashlib.sha256(_encoder.encode(loaded)).hexdigest()
 
 
 def _what(data: bytes) -> str:
