@@ -212,3 +212,26 @@ def test_one_engine_serves_several_event_loops_in_turn() -> None:
     engine = SandboxEngine(settings())
     assert times(run_virtual(ask(engine, range(33)))) == [33]
     assert times(run_virtual(ask(engine, range(33)))) == [1]
+
+
+def test_times_count_from_the_arrival_but_never_from_before_the_unit_was_free() -> None:
+    async def main() -> None:
+        engine = SandboxEngine(settings())
+        await asyncio.sleep(0.010)
+        assert times(await ask(engine, range(33), arrived_s=0.0)) == [33]
+        assert times(await ask(engine, range(100, 120), arrived_s=0.030)) == [53]
+
+    run_virtual(main())
+
+
+def test_histogram_buckets_are_cumulative() -> None:
+    async def main() -> str:
+        engine = SandboxEngine(settings())
+        for tokens in (5, 30, 3000):
+            await ask(engine, range(tokens * 10_000, tokens * 10_001))
+        return engine.metrics()
+
+    lines = [line for line in run_virtual(main()).splitlines() if line.startswith("vllm:time_to_first_token_seconds_b")]
+    counts = {line.split('le="')[1].split('"')[0]: float(line.rsplit(" ", 1)[1]) for line in lines}
+    assert list(counts.values()) == sorted(counts.values())
+    assert (counts["0.001"], counts["0.005"], counts["0.04"], counts["2.5"], counts["+Inf"]) == (0, 1, 2, 2, 3)
