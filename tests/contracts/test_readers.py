@@ -1,0 +1,244 @@
+"""What every log format must do, run over each row of ``FORMATS``."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import lzma
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from preheat.errors import BadInput
+from preheat.read import framing
+from preheat.read.reader import FORMATS, read_requests
+from preheat.records.request import ReadReport, Request
+
+START_S = 1_700_000_000.0
+
+
+def _openai(number: int) -> dict[str, Any]:
+    return {"request_id": f"r{number}", "timestamp": START_S + number, "messages": _asked(number)}
+
+
+def _otlp(number: int) -> dict[str, Any]:
+    attributes = [
+        {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+        {"key": "gen_ai.input.messages", "value": {"stringValue": json.dumps(_asked(number))}},
+        {"key": "gen_ai.output.messages", "value": {"stringValue": '[{"role":"assistant","content":"ANSWER"}]'}},
+    ]
+    start = str(int(START_S + number) * 10**9)
+    span = {"traceId": "t", "spanId": f"r{number}", "startTimeUnixNano": start, "attributes": attributes}
+    return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"spans": [span]}]}]}
+
+
+def _asked(number: int) -> list[dict[str, str]]:
+    return [{"role": "system", "content": "Be brief. 请简短"}, {"role": "user", "content": f"Question {number}"}]
+
+
+RECORDS: dict[str, Callable[[int], dict[str, Any]]] = {"openai-jsonl": _openai, "otlp-json": _otlp}
+NOT_A_REQUEST = b'{"level": "info", "msg": "listening"}'
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.ZstdCompressor().compress,
+}
+
+formats = pytest.mark.parametrize("format", FORMATS)
+
+
+def _lines(format: str, count: int = 5) -> list[bytes]:
+    return [json.dumps(RECORDS[format](number)).encode() for number in range(count)]
+
+
+def _read(*paths: Path | str, format: str | None = None) -> tuple[list[Request], ReadReport]:
+    report = ReadReport()
+    return list(read_requests([str(path) for path in paths], format=format, report=report)), report
+
+
+def _without_source(requests: list[Request]) -> list[tuple[Any, ...]]:
+    return [(r.time_s, r.messages, r.prompt, r.tools, r.model) for r in requests]
+
+
+def test_every_format_has_records_here() -> None:
+    assert RECORDS.keys() == FORMATS.keys()
+    assert all(name == reader.name for name, reader in FORMATS.items())
+
+
+@formats
+def test_order_ids_times_and_counts(tmp_path: Path, format: str) -> None:
+    data = b"\n".join(_lines(format)) + b"\n"
+    (tmp_path / "log").write_bytes(data)
+    requests, report = _read(tmp_path / "log")
+    assert [request.messages[1].content for request in requests] == [f"Question {number}" for number in range(5)]
+    assert [request.time_s for request in requests] == [START_S + number for number in range(5)]
+    assert len({request.id for request in requests}) == 5
+    assert [request.source for request in requests] == [f"{tmp_path / 'log'}:{number}" for number in range(1, 6)]
+    assert report == ReadReport(
+        files=1, formats={format: 5}, lines=5, requests=5, bytes=len(data), first_s=START_S, last_s=START_S + 4
+    )
+
+
+@formats
+def test_what_is_not_said_stays_none(tmp_path: Path, format: str) -> None:
+    (tmp_path / "log").write_bytes(_lines(format, 1)[0])
+    (request,), _ = _read(tmp_path / "log")
+    said = {"id", "time_s", "messages", "source"}
+    left = {name: getattr(request, name) for name in Request.__struct_fields__ if name not in said}
+    assert left == dict.fromkeys(left)
+
+
+@formats
+def test_the_answer_is_never_part_of_the_prompt(tmp_path: Path, format: str) -> None:
+    record = RECORDS[format](0)
+    record["response"] = {"choices": [{"message": {"role": "assistant", "content": "ANSWER"}}]}
+    (tmp_path / "log").write_text(json.dumps(record))
+    (request,), _ = _read(tmp_path / "log")
+    assert "ANSWER" not in str(request)
+    assert len(request.messages) == 2
+
+
+@formats
+def test_bad_lines_are_counted_with_their_place_and_reading_goes_on(tmp_path: Path, format: str) -> None:
+    good = _lines(format, 3)
+    torn, garbled = good[0][:50], good[0].replace(b"brief", b"br\xff\xfeef")
+    lines = [torn, good[0], b"", garbled, good[1], NOT_A_REQUEST, b"[1, 2", b"17", good[2], good[2][:-9]]
+    (tmp_path / "log").write_bytes(b"\n".join(lines))
+    requests, report = _read(tmp_path / "log")
+    assert len(requests) == report.requests == 3
+    assert sum(report.skipped.values()) == len(report.quarantine) == 6
+    assert report.skipped["not JSON"] == 3
+    assert report.skipped["invalid UTF-8"] == 1
+    assert [int(where.rpartition(":")[2]) for where, _ in report.quarantine] == [1, 4, 6, 7, 8, 10]
+
+
+@formats
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("piped", [False, True])
+def test_packing_makes_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, packing: str, piped: bool
+) -> None:
+    plain = b"\n".join(_lines(format))
+    (tmp_path / "plain").write_bytes(plain)
+    (tmp_path / "log").write_bytes(PACKINGS[packing](plain))
+    expected, _ = _read(tmp_path / "plain")
+    if piped:
+        raw: Any = io.BufferedReader(io.BytesIO(PACKINGS[packing](plain)))  # type: ignore[arg-type]
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw))
+    requests, report = _read("-" if piped else tmp_path / "log")
+    assert _without_source(requests) == _without_source(expected)
+    assert report.bytes == len(plain)
+
+
+@formats
+def test_one_pretty_printed_document_is_read_too(tmp_path: Path, format: str) -> None:
+    records = [RECORDS[format](number) for number in range(3)]
+    (tmp_path / "list.json").write_text(json.dumps(records, indent=2))
+    (tmp_path / "one.json").write_text("\ufeff" + json.dumps(records[0], indent=1))
+    (tmp_path / "line.json").write_text(json.dumps(records))
+    assert [len(_read(tmp_path / name)[0]) for name in ("list.json", "one.json", "line.json")] == [3, 1, 3]
+
+
+@formats
+def test_the_format_may_be_forced(tmp_path: Path, format: str) -> None:
+    (tmp_path / "log").write_bytes(b"\n".join([*[NOT_A_REQUEST] * 150, *_lines(format, 2)]))
+    with pytest.raises(BadInput, match="of no known format"):
+        _read(tmp_path / "log")
+    requests, report = _read(tmp_path / "log", format=format)
+    assert (len(requests), report.formats) == (2, {format: 2})
+    assert sum(report.skipped.values()) == 150
+    assert len(report.quarantine) == 100
+
+
+@formats
+def test_windows_line_ends_and_a_missing_last_one(tmp_path: Path, format: str) -> None:
+    (tmp_path / "log").write_bytes(b"\r\n".join(_lines(format, 3)))
+    assert len(_read(tmp_path / "log")[0]) == 3
+
+
+@formats
+def test_a_line_of_50_mb_is_skipped_and_the_next_is_read(tmp_path: Path, format: str) -> None:
+    good = _lines(format, 2)
+    with (tmp_path / "log").open("wb") as log:
+        log.write(good[0] + b'\n{"messages": "')
+        for _ in range(50):
+            log.write(b"x" * 1_000_000)
+        log.write(b'"}\n' + good[1] + b"\n")
+    requests, report = _read(tmp_path / "log")
+    assert len(requests) == 2
+    assert report.skipped == {"line over 32 MiB": 1}
+    assert report.quarantine == [(f"{tmp_path / 'log'}:2", "line over 32 MiB")]
+    assert report.lines == 3
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_an_overlong_line_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+    monkeypatch.setattr(framing, "LINE_LIMIT_BYTES", 3000)
+    monkeypatch.setattr(framing, "_CHUNK_BYTES", 512)
+    lines = _lines("openai-jsonl", 2)
+    lines.insert(place, b'{"prompt": "' + b"x" * 4000 + b'"}')
+    (tmp_path / "log").write_bytes(b"\n".join(lines))
+    requests, report = _read(tmp_path / "log")
+    assert [request.id for request in requests] == ["r0", "r1"]
+    assert [where.rpartition(":")[2] for where, _ in report.quarantine] == [str(place + 1)]
+    assert report.lines == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b""), b"[]"])
+def test_an_empty_log_is_bad_input(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "log").write_bytes(content)
+    with pytest.raises(BadInput, match="no requests in") as caught:
+        _read(tmp_path / "log")
+    assert str(tmp_path / "log") in caught.value.message
+
+
+def test_a_log_without_a_request_says_why(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(NOT_A_REQUEST + b"\nnot json")
+    with pytest.raises(BadInput, match=r"no requests in .*skipped 1 x neither messages nor a prompt; 1 x not JSON"):
+        _read(tmp_path / "log", format="openai-jsonl")
+
+
+def test_an_unknown_format_says_what_was_tried_and_why_not(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(NOT_A_REQUEST)
+    with pytest.raises(BadInput) as caught:
+        _read(tmp_path / "log")
+    assert "openai-jsonl: neither messages nor a prompt" in caught.value.message
+    assert "otlp-json: no spans" in caught.value.message
+    assert "--format" in caught.value.remedy
+
+
+def test_forcing_a_format_that_there_is_not_lists_those_that_there_are(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"{}")
+    with pytest.raises(BadInput, match="there is no format 'parquet'") as caught:
+        read_requests([str(tmp_path / "log")], format="parquet", report=ReadReport())
+    assert "openai-jsonl, otlp-json" in caught.value.remedy
+
+
+def test_several_files_of_several_formats_are_one_log(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(_lines("openai-jsonl", 2)))
+    (tmp_path / "b.json").write_bytes(b"\n".join(_lines("otlp-json", 3)))
+    (tmp_path / "c.json").write_text('{"name": "not-a-log"}')
+    (tmp_path / "d.log").write_text("")
+    requests, report = _read(tmp_path)
+    assert len(requests) == 5
+    assert report.formats == {"openai-jsonl": 2, "otlp-json": 3}
+    assert report.quarantine == [(str(tmp_path / "c.json"), "unknown format")]
+    assert report.files == 4
+
+
+@pytest.mark.parametrize("packing", ["gz", "xz", "zst"])
+def test_a_truncated_file_is_bad_input_after_what_could_be_read(tmp_path: Path, packing: str) -> None:
+    packed = PACKINGS[packing](b"\n".join(_lines("openai-jsonl", 20_000)))
+    (tmp_path / "log").write_bytes(packed[: len(packed) // 2])
+    report = ReadReport()
+    with pytest.raises(BadInput, match="truncated") as caught:
+        for _ in read_requests([str(tmp_path / "log")], report=report):
+            pass
+    assert str(tmp_path / "log") in caught.value.message
+    assert report.requests > 0
