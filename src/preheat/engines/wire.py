@@ -166,7 +166,7 @@ class Wire:
         try:
             return json.loads(text)
         except ValueError as error:
-            excerpt = self.scrub(" ".join(text[:120].split()))
+            excerpt = " ".join(self.scrub(text).split())[:120]
             raise EngineGarbage(f"{self.where(path)} answered something that is not JSON: {excerpt!r}") from error
 
     def _scrub_object(self, error: Any) -> Any:
