@@ -29,7 +29,7 @@ def test_only_requests_that_succeeded_in_both_runs_count() -> None:
     warm = replay([request("c", 1.0), request("b", 100.0), request("a", 100.0), request("e", 7.0)])
     mean = table(cold, warm)["ttft_mean"]
     assert (mean.cold, mean.warm, mean.ratio, mean.pairs) == (200.0, 100.0, 2.0, 2)
-    assert mean.denominator == "2 of 4 requests, in both runs"
+    assert mean.denominator == "2 of 4 requests that succeeded in both runs"
     assert mean.window
 
 
@@ -61,7 +61,7 @@ def test_the_first_request_of_each_planned_prefix() -> None:
     )
     assert told.pairs == ITEMS
     assert told.ratio == pytest.approx(expected)
-    assert told.denominator == f"{ITEMS} of {ITEMS} prefixes asked for, in both runs"
+    assert told.denominator == f"{ITEMS} of {ITEMS} planned prefixes whose first request succeeded in both runs"
     assert "80" in told.formula
 
 
@@ -77,7 +77,7 @@ def test_first_is_by_due_time_needs_the_share_and_does_not_move_on_after_a_failu
     assert first_per_item(cold, warm, 0.8) == {("early", 0): "i"}
     told = table(cold, warm)["first_ttft"]
     assert told.ratio is None
-    assert told.denominator.startswith("0 of 1 prefixes")
+    assert told.denominator.startswith("0 of 1 planned prefixes")
     assert told.why
 
 

@@ -187,7 +187,7 @@ def test_no_prompt_text_reaches_the_evidence(evidence: Evidence) -> None:
 
 
 def test_a_long_run_is_thinned_and_the_page_stays_small() -> None:
-    cold, warm = traffic(False, 20_000), traffic(True, 20_000)
+    cold, warm = traffic(False, 5_000), traffic(True, 5_000)
     told = judge(cold=cold, warm=warm, title="long")
     assert all(len(points) <= MOST_POINTS for points in told.series.values())
     points = ecdf([one.ttft_ms or 0 for one in cold.requests])

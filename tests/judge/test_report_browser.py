@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from judge_runs import plan, traffic, warm_run
+from msgspec.structs import replace
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
@@ -20,6 +21,7 @@ from preheat.judge.judge import judge
 from preheat.judge.redundancy import LaterPrompt, redundancy
 from preheat.judge.report_html import write_report
 from preheat.judge.values import show, show_ratio
+from preheat.records.outcomes import Outcome
 
 pytestmark = [pytest.mark.heavy, pytest.mark.browser]
 
@@ -226,11 +228,29 @@ return [...document.querySelectorAll('svg.chart')].flatMap((chart) => {
 """
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thousands of requests whose times span four decades, a warm-up of millions of tokens, every outcome."""
+    cold, warm = traffic(False, 3000), traffic(True, 3000)
+    slow = [
+        replace(one, ttft_ms=(one.ttft_ms or 0) * (1000 if n % 5 == 0 else 1)) for n, one in enumerate(cold.requests)
+    ]
+    items = [replace(item, computed_tokens=123_456, status=status) for item in warm_run().items for status in Outcome]
+    told = judge(
+        cold=replace(cold, requests=slow),
+        warm=warm,
+        warm_run=replace(warm_run(), items=items, distinct_tokens=9_000_000),
+        title="long " * 30,
+    )
+    return write_report(told, tmp_path_factory.mktemp("large"))[1]
+
+
+@pytest.mark.parametrize("which", ["report", "large"])
 @pytest.mark.parametrize("width", [360, 768, 1240])
 def test_it_is_legible_at_every_width(
-    browser: webdriver.Chrome, report: tuple[dict[str, Any], Path], width: int
+    browser: webdriver.Chrome, report: tuple[dict[str, Any], Path], large: Path, width: int, which: str
 ) -> None:
-    _, page = report
+    page = report[1] if which == "report" else large
     open_page(browser, page, width=width)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert browser.execute_script(OVERLAPS) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from preheat.judge.series import MOST_POINTS
 from preheat.judge.svg import Axes, Bar, Line, bars, lines, rows
 from preheat.records.evidence import Evidence
 from preheat.records.outcomes import Outcome
@@ -71,7 +72,9 @@ def _over_time(evidence: Evidence) -> Chart | None:
         return None
     title = "Time to first token, request by request"
     axes = Axes("seconds since the replay began", "ms", _number, _number, fit_y=True)
-    caption = "One mark a request, at the time it was due: rings cold, dots warm."
+    thinned = any(len(line.points) == MOST_POINTS for line in series)
+    who = f"At most {MOST_POINTS} of the requests, evenly chosen" if thinned else "One mark a request"
+    caption = f"{who}, at the time it was due: rings cold, dots warm."
     return Chart(
         "over-time", title, caption, lines("over-time", title, series, axes), _keys({line.kind for line in series})
     )
@@ -123,7 +126,11 @@ def _keys(sides: set[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _number(value: float) -> str:
-    """Short: at most three digits where that suffices, thousands grouped."""
+    """Three digits at most, so that it fits on a chart: 4 200 000 is ``4.2M``."""
+    for size, suffix in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= size:
+            unit = 1e3 if suffix == "k" else size
+            return f"{value / unit:.3g}{suffix}" if abs(value) < 1000 * unit else f"{value / unit:.0f}{suffix}"
     return f"{value:,.0f}".replace(",", " ") if abs(value) >= 1000 else f"{value:.3g}"
 
 

@@ -31,8 +31,8 @@ def compare(cold: ReplayRun, warm: ReplayRun) -> list[Comparison]:
     pairs = paired(cold, warm)
     firsts = first_per_item(cold, warm, SHARE)
     leading = [pair for pair in pairs if pair.key in firsts]
-    every = f"of {len(cold.requests)} requests, in both runs"
-    first = f"of {len(firsts)} prefixes asked for, in both runs"
+    every = f"of {len(cold.requests)} requests that succeeded in both runs"
+    first = f"of {len(firsts)} planned prefixes whose first request succeeded in both runs"
     made = [
         _means("ttft_mean", "TTFT, mean", ttft_pairs(pairs), every, TTFT),
         *(_quantile(percent, ttft_pairs(pairs), every) for percent in (50.0, 95.0, 99.0)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from preheat.judge.values import show, show_ratio
 from preheat.records.evidence import Comparison, Metric
+from preheat.records.outcomes import Outcome
 from preheat.records.run import WarmRun
 
 
@@ -41,7 +42,7 @@ def _single(cold: list[Metric], warm: list[Metric]) -> str:
         values = {metric.name: metric for metric in metrics}
         if metrics and values["ttft_mean"].value is not None:
             mean = values["ttft_mean"]
-            told = f"The mean TTFT of the {side} replica is {show(mean.value, 'ms')} over {mean.denominator}"
+            told = f"The mean TTFT of the {side} replica is {show(mean.value, 'ms')} over the {mean.denominator}"
             return f"{told}; there is no other run to compare with."
     return "No request was replayed, so what warming bought is not measured."
 
@@ -51,6 +52,8 @@ def _resident(run: WarmRun | None) -> str:
         return ""
     if run.residency is None:
         return "The warm set is not proven resident: no item was attempted."
+    if all(item.status is Outcome.UNSUPPORTED for item in run.attempted):
+        return "The warm set is not proven resident: the engine gives no word by which to verify it."
     counted = f"{run.verified} of {len(run.attempted)} items attempted ({100 * run.residency:.1f} %)"
     target = f"the target is {100 * run.verify_target:g} %"
     if run.residency >= run.verify_target:

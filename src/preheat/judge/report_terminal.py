@@ -69,10 +69,15 @@ def table_rows(evidence: Evidence) -> list[Row]:
 def _row(cold: Metric | None, warm: Metric | None) -> Row:
     either = cold or warm
     assert either is not None
-    told = next((metric for metric in (cold, warm) if metric is not None and metric.value is not None), either)
-    over = told.denominator if told.value is not None else told.why
+    overs = {side: _over(metric) for side, metric in (("cold", cold), ("warm", warm)) if metric is not None}
+    alike = len(set(overs.values())) == 1
+    over = next(iter(overs.values())) if alike else "; ".join(f"{side}: {text}" for side, text in overs.items())
     cells = ["-" if metric is None else show(metric.value, metric.unit) for metric in (cold, warm)]
     return (either.title, cells[0], cells[1], "", over)
+
+
+def _over(metric: Metric) -> str:
+    return metric.denominator if metric.value is not None else metric.why
 
 
 def warmup_lines(evidence: Evidence) -> list[str]:

@@ -7,6 +7,8 @@ from math import ceil, floor, log10
 
 LOG_FROM = 30.0
 """Values that span more than this factor (and are all positive) are drawn on a logarithmic scale."""
+_TINY = 1e-9
+_MOST_POWERS = 8
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def linear(values: list[float], start: float, end: float, low: float | None = 0.
     """A linear scale over ``values``, from ``low`` (``None``: the least value) to a round number above the greatest."""
     least = min(values, default=0.0) if low is None else low
     greatest = max([*values, least]) if high is None else high
-    if greatest <= least:
+    if greatest - least < _TINY:
         greatest = least + 1.0
     if high is None:
         step = _step(greatest - least, 5)
@@ -46,7 +48,7 @@ def linear(values: list[float], start: float, end: float, low: float | None = 0.
 def fitting(values: list[float], start: float, end: float) -> Scale:
     """Logarithmic where positive values span a factor of :data:`LOG_FROM`, else linear from zero."""
     least, greatest = min(values, default=0.0), max(values, default=0.0)
-    if least <= 0 or greatest / least < LOG_FROM:
+    if least < _TINY or greatest / least < LOG_FROM:
         return linear(values, start, end)
     ticks = _log_ticks(10 ** floor(log10(least)), 10 ** ceil(log10(greatest)))
     low = max(tick for tick in ticks if tick <= least * (1 + 1e-9))
@@ -67,8 +69,9 @@ def _linear_ticks(low: float, high: float, about: int) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten; powers alone beyond three decades."""
+    """1, 2 and 5 times powers of ten; powers alone beyond three decades, every so many beyond eight."""
     factors = (1, 2, 5) if high / low <= 1000 else (1,)
-    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    first, last = floor(log10(low)), ceil(log10(high))
+    powers = range(first, last + 1, max(1, ceil((last - first) / _MOST_POWERS)))
     ticks = [factor * 10.0**power for power in powers for factor in factors]
     return [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]

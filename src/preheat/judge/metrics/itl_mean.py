@@ -24,5 +24,5 @@ class ItlMean:
         values = [request.itl_ms for request in succeeded(subject.run) if request.itl_ms is not None]
         if not values:
             return abstain("no request generated two tokens")
-        counted = f"{len(values)} of {len(subject.run.requests)} requests, with two tokens or more"
+        counted = f"{len(values)} of {len(subject.run.requests)} requests with two tokens or more"
         return Reading(fmean(values), counted, window_of(subject.run))

@@ -88,7 +88,7 @@ def over_ttfts(subject: Subject, statistic: Callable[[list[float]], float], at_l
     values = ttfts_ms(subject.run)
     if len(values) < at_least:
         return abstain(f"{len(values)} of {len(subject.run.requests)} requests got a first token, {at_least} needed")
-    counted = f"{len(values)} of {len(subject.run.requests)} requests, got a first token"
+    counted = f"{len(values)} of {len(subject.run.requests)} requests that got a first token"
     return Reading(statistic(values), counted, window_of(subject.run))
 
 

@@ -24,5 +24,5 @@ class PromptTime:
         values = [request.prompt_ms for request in succeeded(subject.run) if request.prompt_ms is not None]
         if not values:
             return abstain("the engine does not report its prompt-processing time")
-        counted = f"{len(values)} of {len(subject.run.requests)} requests, where the engine reports it"
+        counted = f"{len(values)} of {len(subject.run.requests)} requests for which the engine reports it"
         return Reading(fmean(values), counted, window_of(subject.run))
