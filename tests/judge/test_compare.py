@@ -141,3 +141,14 @@ def test_no_interval_where_it_would_mean_nothing() -> None:
     assert ratio_interval([(1.0, 1.0)] * 4) is None
     assert ratio_interval([(1.0, 0.0)] * 10) is None
     assert ratio_of_means([]) is None
+
+
+def test_a_request_that_broke_off_after_its_first_token_counts_in_neither_run() -> None:
+    whole = request("a", 100.0, prompt_ms=10.0, prompt_tokens=10, cached_tokens=5)
+    broken = request("b", 900.0, prompt_ms=90.0, prompt_tokens=90, cached_tokens=90, error="closed half-way")
+    fine = request("b", 900.0, prompt_ms=90.0, prompt_tokens=90, cached_tokens=90)
+    for cold, warm in (([whole, broken], [whole, fine]), ([whole, fine], [whole, broken])):
+        told = table(replay(cold), replay(warm))
+        assert (told["ttft_mean"].cold, told["ttft_mean"].warm, told["ttft_mean"].pairs) == (100.0, 100.0, 1)
+        assert told["prompt_ms_mean"].pairs == 1
+        assert told["hit_rate"].warm == 0.5
