@@ -12,7 +12,7 @@ busy machine run client and servers under ``chrt -f 10``; otherwise the neighbou
 
 Measured on 2 shared cores (load 5), all three under ``chrt -f 10``, Python 3.11, aiohttp 3.14, errors in ms:
 sandbox TTFT +3.6 (p95 6.5), ITL +0.01 (p95 0.97); guidellm 0.8.1 TTFT +38.8 (75.5), ITL +0.85 (1.36); timer 0.77.
-Without it, at the same load, the sandbox's ITL p95 was 4 to 20 ms.
+Without it, at loads of 2.7 to 5.8, the ITL p95 was 2.6 to 20 ms for the sandbox and 4.1 to 11 ms for guidellm.
 """
 
 from __future__ import annotations
