@@ -12,8 +12,10 @@ from preheat.records.request import Message, ReadReport, Request
 
 HI = (Message(role="system", content="S"), Message(role="user", content="Hi"))
 OPENAI_FORM = '[{"role":"system","content":"S"},{"role":"user","content":"Hi"}]'
-PARTS_FORM = '[{"role":"system","parts":[{"type":"text","content":"S"}]},{"role":"user","parts":[{"type":"text","content":"Hi"}]}]'
-USER_ONLY = '[{"role":"user","parts":[{"type":"text","content":"Hi"}]}]'
+SYSTEM_PARTS = '{"role":"system","parts":[{"type":"text","content":"S"}]}'
+USER_PARTS = '{"role":"user","parts":[{"type":"text","content":"Hi"}]}'
+PARTS_FORM = f"[{SYSTEM_PARTS},{USER_PARTS}]"
+USER_ONLY = f"[{USER_PARTS}]"
 PARAMETERS = '{"type":"object"}'
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
 

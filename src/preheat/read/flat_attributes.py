@@ -20,7 +20,8 @@ def asked_flat(attributes: Attributes) -> Asked | None:
     for prefix in ("gen_ai.prompt", "llm.prompts"):
         entries = unflatten(attributes, prefix)
         if entries and "prompt" in entries[0]:
-            return (), as_text(entries[0]["prompt"].get("text"))
+            inner = entries[0]["prompt"]
+            return (), as_text(inner.get("text") if isinstance(inner, dict) else inner)
         if entries:
             if len(entries) == 1 and (_is_completion(attributes) or "role" not in entries[0]):
                 return (), as_text(entries[0].get("content"))
