@@ -12,6 +12,7 @@ from preheat.plan.forecast import Forecast
 from preheat.plan.partitions import choose_partitions
 from preheat.plan.selection import Budget, Selection, Step, select_by_worth, select_in_order
 from preheat.plan.settings import PlanSettings
+from preheat.plan.states import to_antichain
 from preheat.plan.strategies.strategy import STRATEGIES, Strategy
 from preheat.records.outcomes import Retention
 from preheat.records.plan import Plan, PlanItem
@@ -139,6 +140,8 @@ def _select(
     left_out: dict[str, int],
 ) -> Selection:
     resident = [engine.whole_blocks(count) if engine else count for count in tokens]
+    if retention is Retention.STATES and not strategy.own_order:
+        to_antichain(candidates, resident)
     selection = Selection(candidates, resident, cost, retention)
     choose = select_in_order if strategy.own_order else select_by_worth
     choose(selection, budget, left_out)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from preheat.engines.engine import Prefill
 from preheat.records.outcomes import Outcome
+from preheat.records.plan import PlanItem
 from preheat.records.target import EngineInfo
 from preheat.warm.journal import Entry
 from preheat.warm.prompts import WarmPrompt
@@ -32,6 +35,38 @@ def status_of(warmed: Entry, prompt: WarmPrompt, probe: Prefill, info: EngineInf
         probe_ms=round(probe.wall_ms, 3),
         attempts=warmed.attempts,
         reason=reason,
+    )
+
+
+def longest_only(items: Sequence[PlanItem]) -> list[PlanItem]:
+    """The items that no other item extends."""
+    return [item for item in items if spokesman(item, items) is None]
+
+
+def spokesman(item: PlanItem, others: Sequence[PlanItem]) -> PlanItem | None:
+    """The longest other item that begins with this one's whole text, on the same model and adapter."""
+    text = item.text or ""
+    extending = [
+        other
+        for other in others
+        if other.id != item.id
+        and (other.model, other.adapter) == (item.model, item.adapter)
+        and (other.text or "").startswith(text)
+    ]
+    return max(extending, key=lambda other: len(other.text or ""), default=None)
+
+
+def implied(warmed: Entry, prompt: WarmPrompt, probe: Entry) -> Entry:
+    """The status of a prefix from the probe of an item that extends it: what is cached of that is cached of this."""
+    cached = None if probe.cached_tokens is None else min(probe.cached_tokens, warmed.predicted_tokens)
+    status, reason = _judge(warmed, warmed.predicted_tokens, cached, prompt.clipped)
+    return Entry(
+        id=warmed.id,
+        status=status,
+        predicted_tokens=warmed.predicted_tokens,
+        cached_tokens=cached,
+        attempts=warmed.attempts,
+        reason=reason or "read back from the probe of an item that extends it",
     )
 
 

@@ -11,13 +11,13 @@ from preheat.clock import Clock, LoopClock
 from preheat.engines.engine import Engine, Prefill
 from preheat.errors import ContextExceeded, EngineDenied, EngineFault, EngineUnreachable
 from preheat.files.versioned import digest
-from preheat.records.outcomes import Outcome
+from preheat.records.outcomes import Outcome, Retention
 from preheat.records.plan import Plan, PlanItem
 from preheat.records.run import ItemRun, WarmRun
 from preheat.records.target import EngineInfo
 from preheat.warm.journal import Entry, WarmJournal
 from preheat.warm.prompts import WarmPrompt, prepare
-from preheat.warm.residency import status_of
+from preheat.warm.residency import implied, longest_only, spokesman, status_of
 from preheat.warm.retries import Tried, with_retries
 from preheat.warm.settings import WarmSettings
 
@@ -193,9 +193,14 @@ class Warmer:
     async def _probe_all(
         self, items: list[PlanItem], prompts: dict[str, WarmPrompt], info: EngineInfo, earlier: dict[str, Entry]
     ) -> None:
-        """Every warmed item once, in plan order, so that no probe disturbs another."""
+        """Every warmed item once, in plan order.
+
+        An engine that keeps whole states would answer a probe for a prefix by cutting off what extends it; there the
+        probe of the longest item that extends a prefix speaks for the prefix too.
+        """
         warmed = [item for item in items if item.id in self._warmed and item.id not in self._probed]
-        for done, item in enumerate(warmed):
+        probed = longest_only(warmed) if info.retention is Retention.STATES else warmed
+        for done, item in enumerate(probed):
             if self.stop.is_set() or self._fatal is not None:
                 return
             entry, prompt = self._warmed[item.id], prompts[item.id]
@@ -208,7 +213,11 @@ class Warmer:
                 continue
             self._failures_in_a_row = 0
             self._record(status_of(entry, prompt, reply, info, earlier.get(item.id)))
-            self.progress("verify", done + 1, len(warmed))
+            self.progress("verify", done + 1, len(probed))
+        for item in warmed:
+            speaker = spokesman(item, probed)
+            if item.id not in self._probed and speaker is not None and speaker.id in self._probed:
+                self._record(implied(self._warmed[item.id], prompts[item.id], self._probed[speaker.id]))
 
     def _outcome(self, item: PlanItem, prompt: WarmPrompt | None) -> ItemRun:
         warmed, probed = self._warmed.get(item.id), self._probed.get(item.id)
