@@ -51,8 +51,13 @@ def running(manager: AbstractAsyncContextManager[T]) -> Iterator[T]:
 @pytest.fixture(scope="session")
 def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Writes a line to the terminal, whatever pytest captures."""
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    return lambda line: reporter.write_line(line) if reporter else print(line)
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
+
+    def line(text: str) -> None:
+        with capture.global_and_fixture_disabled():
+            print(f"\n{text}", flush=True)
+
+    return line
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +66,9 @@ def sandbox_url() -> Iterator[str]:
     from preheat.sandbox.server import serve
     from preheat.sandbox.settings import SandboxSettings
 
-    settings = SandboxSettings(context_tokens=4096, prefill_ms_per_token=0.01, token_interval_ms=1.0)
+    settings = SandboxSettings(
+        context_tokens=4096, prefill_ms_per_token=0.01, token_interval_ms=1.0, adapters=("legal",)
+    )
     with running(serve(settings)) as server:
         yield server.url
 
@@ -158,10 +165,10 @@ def _vllm_command(root: Path, port: int) -> list[str]:
         "max-model-len": VLLM_CONTEXT_TOKENS,
         "max-num-seqs": 8,
         "block-size": VLLM_BLOCK_TOKENS,
-        "num-gpu-blocks-override": 512,
+        "max-lora-rank": 8,
     }
     flags = ["--enforce-eager", "--enable-prefix-caching", "--enable-prompt-tokens-details"]
-    flags += ["--enable-tokenizer-info-endpoint"]
+    flags += ["--enable-tokenizer-info-endpoint", "--enable-lora", "--lora-modules", f"legal={root / 'adapter'}"]
     flags += [part for name, value in options.items() for part in (f"--{name}", str(value))]
     return [str(root / "venv" / "bin" / "vllm"), "serve", str(root / "tiny"), *flags]
 

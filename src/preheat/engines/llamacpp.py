@@ -19,8 +19,7 @@ from preheat.records.rendering import Prefix
 from preheat.records.request import Request
 from preheat.records.target import EngineInfo
 
-_PROBE_TEXT = "One two three four five six seven eight nine ten. " * 3
-_ENOUGH_SAVED_TOKENS = 24  # a saved slot's header is then under 0.3 % of what is measured
+_PROBE_TEXT = "One two three four five six seven eight nine ten. " * 3  # a saved slot's header is then 0.2 %
 
 
 class LlamaCppEngine(OpenAIEngine):
@@ -122,21 +121,28 @@ class LlamaCppEngine(OpenAIEngine):
     async def _kv_bytes_per_token(self) -> float | None:
         """Bytes of a saved slot / tokens in it; ``None`` where the server cannot save slots.
 
-        Leaves one small file, ``preheat-probe.bin``, in the server's own folder for them.
+        Prefills a few words of its own (never a user's state, which may be gigabytes) and leaves one small file,
+        ``preheat-probe.bin``, in the server's own folder for them.
         """
+        if not await self._saves_slots():
+            return None
         try:
-            saved = await self._save_slot()
-            if saved["n_saved"] < _ENOUGH_SAVED_TOKENS:
-                ids = await self._tokenize(_PROBE_TEXT)
-                body = {"prompt": ids, "n_predict": 0, "cache_prompt": True, "id_slot": 0}
-                await self.wire.post_json("/completion", body)
-                saved = await self._save_slot()
+            body = {"prompt": await self._tokenize(_PROBE_TEXT), "n_predict": 0, "cache_prompt": True}
+            slot = (await self.wire.post_json("/completion", body, timeout_s=120.0))["id_slot"]
+            saved = await self.wire.post_json(f"/slots/{slot}?action=save", {"filename": "preheat-probe.bin"})
             return float(saved["n_written"]) / float(saved["n_saved"])
         except (EngineRejected, EngineFailed, KeyError, TypeError, ZeroDivisionError):
             return None
 
-    async def _save_slot(self) -> Any:
-        return await self.wire.post_json("/slots/0?action=save", {"filename": "preheat-probe.bin"})
+    async def _saves_slots(self) -> bool:
+        """Without ``--slot-save-path`` it answers 501 to any saving; with it, 400 to a file without a name."""
+        try:
+            await self.wire.post_json("/slots/0?action=save", {"filename": ""})
+        except EngineRejected:
+            return True
+        except EngineFailed:
+            return False
+        return False
 
     async def _tokenize(self, text: str) -> list[int]:
         body = {"content": text, "add_special": True, "parse_special": True}
