@@ -97,6 +97,8 @@ async def test_an_endpoint_without_completions() -> None:
         assert (await engine.prefill(prefix, None)).cached_tokens == 0
         assert seen[-1]["messages"] == [{"role": "system", "content": "Be brief"}]
         assert seen[-1]["max_tokens"] == 1
+        await engine.prefill(Prefix('<|im_start|>tools\n{"x":1}<|im_end|>\n', Rendering()), None)
+        assert (seen[-1]["tools"], seen[-1]["messages"]) == ([{"x": 1}], [{"role": "user", "content": "."}])
         with pytest.raises(EngineRejected, match="only messages"):
             await engine.prefill(Prefix("Be brief", Rendering(template="x")), None)
         await engine.close()

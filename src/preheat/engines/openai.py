@@ -62,6 +62,8 @@ class OpenAIEngine:
         info = await self.describe()
         chat = chat_of(prefix)
         if chat is not None:
+            if not chat.messages:  # its tools alone; no endpoint takes a chat in which nobody speaks
+                chat = chat.extended([{"role": "user", "content": "."}])
             return await self._prefill_chat(info, chat, adapter, timeout_s)
         if not await self.has_completions():
             raise EngineRejected(
