@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from preheat.engines.engine import Engine
 from preheat.errors import Interrupted
@@ -18,7 +18,7 @@ from preheat.records.rendering import Rendering
 from preheat.records.request import ReadReport
 from preheat.records.run import ReplayRun, WarmRun
 from preheat.replay.settings import ReplaySettings
-from preheat.stages import Stages
+from preheat.stages import Stages, both
 from preheat.warm.settings import WarmSettings
 
 
@@ -67,24 +67,31 @@ async def up(job: Job, fleet: Fleet, result: Result, stages: Stages, save: Calla
         job.logs, job.format, job.until, target, job.mine, job.replay, result.report
     )
     save(result)
-    result.plan = await stages.plan(result.profile, job.plan, target, job.warm)
+    result.plan = await stages.plan(result.profile, job.plan, target, job.warm, later.cut)
     save(result)
     if job.dry_run:
         return result
-    pace = await stages.pace(later, target, result.plan.cost.chars_per_token, job.replay)
+    window = replace(job.replay, window_s=later.cut.window_s)
+    pace = await stages.pace(later, target, result.plan.cost.chars_per_token, window)
+
+    def replayed(label: str, engine: Engine, apart: bool = False) -> Coroutine[Any, Any, ReplayRun]:
+        return stages.replay(label, engine, pace, result.plan, window, apart=apart, log=" ".join(job.logs))
+
+    def keep(run: WarmRun) -> None:
+        result.warm_run = run
+        save(result)
+
     if fleet.cold is None:
-        result.cold = await stages.replay("cold", fleet.warmed, pace, result.plan, job.replay, apart=True)
-    result.warm_run = await stages.warm(result.plan, fleet.warmed, job.warm)
-    save(result)
-    if not result.warm_run.complete:
-        raise Interrupted("interrupted while warming", "what was reached is saved")
-    if fleet.cold is None:
-        result.warm = await stages.replay("warm", fleet.warmed, pace, result.plan, job.replay)
-    else:
-        result.cold, result.warm = await asyncio.gather(
-            stages.replay("cold", fleet.cold, pace, result.plan, job.replay),
-            stages.replay("warm", fleet.warmed, pace, result.plan, job.replay),
+        result.cold = await replayed("cold", fleet.warmed, apart=True)
+    if not (await stages.warm(result.plan, fleet.warmed, job.warm, keep)).complete:
+        raise Interrupted(
+            "interrupted while warming", "what was reached is saved; 'preheat warm' goes on with --resume"
         )
+    if fleet.cold is None:
+        result.warm = await replayed("warm", fleet.warmed)
+    else:
+        result.cold, result.warm = await both(replayed("cold", fleet.cold), replayed("warm", fleet.warmed))
+    assert result.warm_run is not None
     unused = await stages.redundancy(job.logs, job.format, result.plan, result.warm_run)
     result.evidence = judge(
         cold=result.cold,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from preheat.engines.calibrate import Speed, calibrate
 from preheat.engines.engine import Engine, rendering_of
@@ -93,7 +94,7 @@ class Stages:
         """Read the log once: mine what lies before the cut, keep what lies in the window after it."""
 
         def work() -> tuple[Profile, Later]:
-            cut = find_cut(logs, until, window.window_s, format)
+            cut = find_cut(logs, until, window.window_s, format, self._stoppable)
             split = Split(self._counted(read_requests(logs, format=format, report=report), report), cut)
             profile = mine(split.learnt(), target.renderer, settings, report)
             return profile, Later(split.later, cut)
@@ -109,8 +110,24 @@ class Stages:
             self.say(f"skipped {count} x {reason}")
         return profile, later
 
-    async def plan(self, profile: Profile, settings: PlanSettings, target: Target, warm: WarmSettings) -> Plan:
-        """Choose what to warm, with the engine's own tokenizer and speed."""
+    async def window(self, log: str, format: str | None, since: str, window_s: float) -> Later:
+        """The window alone, from ``since`` on."""
+
+        def work() -> Later:
+            cut = find_cut([log], since, window_s, format, self._stoppable)
+            split = Split(self._stoppable(read_requests([log], format=format, report=ReadReport())), cut)
+            for _ in split.learnt():
+                pass
+            return Later(split.later, cut)
+
+        return await asyncio.to_thread(work)
+
+    async def plan(
+        self, profile: Profile, settings: PlanSettings, target: Target, warm: WarmSettings, cut: Cut
+    ) -> Plan:
+        """Choose what to warm for a start at the cut, with the engine's own tokenizer and speed."""
+        if settings.at_s is None:
+            settings = replace(settings, at_s=cut.until_s, window_s=cut.window_s)
         if settings.budget_ms is None and warm.max_time_s is not None:
             settings = replace(settings, budget_ms=warm.max_time_s * 1000)
         plan = await make_plan(
@@ -142,12 +159,20 @@ class Stages:
         notes = [*pace.notes, *(f"{count} requests left out, {reason}" for reason, count in skipped.items())]
         for note in notes:
             self.say(note)
-        return pace._replace(notes=notes)
+        return pace._replace(notes=notes, window_requests=len(later.requests))
 
-    async def warm(self, plan: Plan, engine: Engine, settings: WarmSettings) -> WarmRun:
-        """Warm and verify. Raises :class:`Interrupted` after a signal; the journal is kept for ``--resume``."""
+    async def warm(
+        self, plan: Plan, engine: Engine, settings: WarmSettings, save: Callable[[WarmRun], None]
+    ) -> WarmRun:
+        """Warm and verify. After a signal the run is not ``complete``, and its journal is kept for ``--resume``.
+
+        ``save`` keeps the result; only then does the journal of a complete run go.
+        """
         journal = WarmJournal(self.journal) if self.journal else None
         run = await Warmer(plan, engine, settings, journal=journal, stop=self.stop, progress=self.progress).run()
+        save(run)
+        if journal and run.complete:
+            journal.remove()
         counts = ", ".join(f"{count} {status}" for status, count in run.counts.items())
         self.say(
             f"warmed in {run.duration_s:.1f} s: {counts or 'nothing to warm'}; {run.tokens_computed} tokens computed"
@@ -182,7 +207,7 @@ class Stages:
             coverage=coverage_of(plan, renderer) if plan is not None and renderer is not None else None,
             stop=self.stop,
             progress=self.progress,
-        ).run(pace.notes)
+        ).run(pace.notes, pace.window_requests)
         if self.stop.is_set():
             raise Interrupted("interrupted during the replay", "what was warmed is kept; run the replay again")
         failed = sum(request.error is not None for request in run.requests)
@@ -207,12 +232,28 @@ class Stages:
         return await asyncio.to_thread(work)
 
     def _counted(self, requests: Iterator[Request], report: ReadReport) -> Iterator[Request]:
-        for number, request in enumerate(requests):
+        for number, request in enumerate(self._stoppable(requests)):
             if number % 2_000 == 0:
                 self.progress("read", report.requests, 0)
-                if self.stop.is_set():
-                    raise Interrupted("interrupted while reading", "nothing was written; start again")
             yield request
+
+    def _stoppable(self, requests: Iterator[Request]) -> Iterator[Request]:
+        """So that a thread that reads ends soon after a signal."""
+        for request in requests:
+            if self.stop.is_set():
+                raise Interrupted("interrupted while reading", "start again")
+            yield request
+
+
+async def both(cold: Coroutine[Any, Any, ReplayRun], warm: Coroutine[Any, Any, ReplayRun]) -> list[ReplayRun]:
+    """Two replays at once. When one fails, the other is let go, and the fault is the first one's."""
+    tasks = [asyncio.create_task(cold), asyncio.create_task(warm)]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def measure_with(engine: Engine) -> Measure:

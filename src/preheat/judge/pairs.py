@@ -47,16 +47,17 @@ def paired(cold: ReplayRun, warm: ReplayRun) -> list[Pair]:
 def first_per_item(cold: ReplayRun, warm: ReplayRun, share: float) -> dict[Key, str]:
     """The first request (by due time) of each plan item that makes up at least ``share`` of its prompt → that item.
 
-    First over all requests, failed ones included: a later request of the item would find it warm in both runs.
+    First over all requests of the item, whatever its share of them and failed ones included: a later one would find
+    the item warm in both runs. An item whose first request has more of its own than ``share`` allows is left out.
     """
     others = keyed(warm)
     seen: set[str] = set()
     found: dict[Key, str] = {}
     for key, request in sorted(keyed(cold).items(), key=lambda entry: entry[1].due_s):
         for said in (others.get(key), request):
-            if said is not None and said.item is not None and said.item_share >= share:
-                if said.item not in seen:
-                    seen.add(said.item)
+            if said is not None and said.item is not None:
+                if said.item not in seen and said.item_share >= share:
                     found[key] = said.item
+                seen.add(said.item)
                 break
     return found

@@ -2,7 +2,12 @@
 
 Ours: the rate of a prefix is estimated at several memory lengths (exponential kernels over its arrival buckets), and
 the chance of at least one request is the mean of the Poisson chances at those rates. Mixing rates keeps the chance
-of a prefix that came in one burst below that of one which came as often but evenly, as a plain Poisson would not.
+of a prefix that came in one burst below that of one which came as often but evenly, as a plain Poisson would not. A
+rate seen over a short memory is taken to hold about as long as that memory, so it promises little for a whole day.
+
+Most prompts never come again, and the log itself says how many: each prefix's count is discounted by
+``d = n1 / (n1 + 2 n2)``, with n1 and n2 the prefixes seen once and twice (absolute discounting; Ney, Essen and Kneser
+1994), so that a prefix seen once keeps ``1 - d`` of its rate and one seen often nearly all of it.
 """
 
 from __future__ import annotations
@@ -27,14 +32,21 @@ class Expectation:
 
 
 class Forecast:
-    """Expectations for the nodes of one profile, for a start at ``at_s``."""
+    """Expectations for the nodes of one profile, for a start at ``at_s``.
+
+    Arrivals after ``at_s`` are not looked at; of a bucket that ``at_s`` cuts, the share before it counts.
+    """
 
     def __init__(self, profile: Profile, at_s: float, window_s: float) -> None:
         self.bucket_s = profile.bucket_s
         self.at_s = at_s
         self.window_s = window_s
         self.history_s = at_s - profile.start_s
+        self._cut = profile.end_s > at_s
         self._kernels = self._mixture()
+        self._known: dict[int, list[float]] = {}
+        once, twice = (sum(node.count == times for node in profile.nodes) for times in (1, 2))
+        self.discount = once / (once + 2 * twice) if once else 0.0
 
     def _mixture(self) -> list[tuple[float, float, float]]:
         """``(memory s, weight, effective observation time s)``: memories no longer than the history there is."""
@@ -46,18 +58,31 @@ class Forecast:
         return kernels
 
     def of(self, node: Node) -> Expectation:
-        """The expectation for one node. Arrivals after ``at_s`` are not looked at."""
+        """The expectation for one node."""
         uses = in_window = in_day = 0.0
         rates = [0.0] * len(self._kernels)
         for bucket, count in node.arrivals.items():
-            age_s = self.at_s - (bucket + 0.5) * self.bucket_s
-            if age_s < -0.5 * self.bucket_s:
-                continue
-            age_s = max(0.0, age_s)
-            for index, (memory_s, _, observed_s) in enumerate(self._kernels):
-                rates[index] += count * math.exp(-age_s / memory_s) / observed_s
-        for rate, (_, weight, _) in zip(rates, self._kernels, strict=True):
-            uses += weight * rate * self.window_s
-            in_window += weight * -math.expm1(-rate * self.window_s)
-            in_day += weight * -math.expm1(-rate * DAY_S)
+            rates = [rate + count * each for rate, each in zip(rates, self._rates(bucket), strict=True)]
+        keep = max(0.0, 1.0 - self.discount / node.count) if node.count else 0.0
+        for rate, (memory_s, weight, _) in zip(rates, self._kernels, strict=True):
+            window_uses, day_uses = (keep * rate * _lasting(span, memory_s) for span in (self.window_s, DAY_S))
+            uses += weight * window_uses
+            in_window += weight * -math.expm1(-window_uses)
+            in_day += weight * -math.expm1(-day_uses)
         return Expectation(uses, in_window, in_day)
+
+    def _rates(self, bucket: int) -> list[float]:
+        """What one arrival in ``bucket`` adds to the rate at each memory length, per second."""
+        known = self._known.get(bucket)
+        if known is None:
+            start_s = bucket * self.bucket_s
+            past = min(1.0, max(0.0, (self.at_s - start_s) / self.bucket_s)) if self._cut else 1.0
+            age_s = max(0.0, self.at_s - start_s - 0.5 * self.bucket_s)
+            known = [past * math.exp(-age_s / memory_s) / observed_s for memory_s, _, observed_s in self._kernels]
+            self._known[bucket] = known
+        return known
+
+
+def _lasting(span_s: float, memory_s: float) -> float:
+    """Seconds for which a rate with this memory counts within a span: the span itself, at most about the memory."""
+    return memory_s * -math.expm1(-span_s / memory_s)
