@@ -15,9 +15,12 @@ from preheat.records.profile import BLOCK_CHARS, BUCKET_S
 
 
 class TreeNode:
-    """One edge and what is below it. ``text`` is the edge's own text; counts are of prompts that pass all of it."""
+    """One edge and what is below it. ``text`` is the edge's own text; counts are of prompts that pass all of it.
 
-    __slots__ = ("arrivals", "children", "count", "ends", "first_s", "last_s", "parent", "tenants", "text")
+    ``untimed`` of the ``count`` prompts came without a time: they are in neither ``arrivals`` nor the two times.
+    """
+
+    __slots__ = ("arrivals", "children", "count", "ends", "first_s", "last_s", "parent", "tenants", "text", "untimed")
 
     def __init__(self, text: str, parent: TreeNode | None) -> None:
         self.text = text
@@ -25,18 +28,22 @@ class TreeNode:
         self.children: dict[str, TreeNode] = {}
         self.count = 0
         self.ends = 0
+        self.untimed = 0
         self.first_s = float("inf")
         self.last_s = float("-inf")
         self.arrivals: dict[int, int] = {}
         self.tenants: dict[str, int] = {}
 
-    def touch(self, time_s: float, bucket: int, tenant: str | None, times: int = 1) -> None:
-        self.count += times
-        self.first_s = min(self.first_s, time_s)
-        self.last_s = max(self.last_s, time_s)
-        self.arrivals[bucket] = self.arrivals.get(bucket, 0) + times
+    def touch(self, time_s: float | None, bucket: int, tenant: str | None) -> None:
+        self.count += 1
+        if time_s is None:
+            self.untimed += 1
+        else:
+            self.first_s = min(self.first_s, time_s)
+            self.last_s = max(self.last_s, time_s)
+            self.arrivals[bucket] = self.arrivals.get(bucket, 0) + 1
         if tenant is not None:
-            self.tenants[tenant] = self.tenants.get(tenant, 0) + times
+            self.tenants[tenant] = self.tenants.get(tenant, 0) + 1
 
     def prefix(self) -> str:
         """The whole text from the root to the end of this edge."""
@@ -64,7 +71,8 @@ class PrefixTree:
     """Prompts in, shared prefixes out. Only whole blocks are kept; a prompt's last partial block is dropped.
 
     ``max_nodes`` and ``max_chars`` bound the memory: past either, the oldest prompts that were seen once lose their
-    own tails (``pruned`` counts the nodes dropped). Counts of what remains stay exact.
+    own tails (``pruned`` counts the nodes dropped), those without a time before all others. Counts of what remains
+    stay exact; a tail that was dropped and comes again starts anew, and ends where it was cut count as ``ends``.
     """
 
     def __init__(
@@ -83,10 +91,10 @@ class PrefixTree:
         self.chars = 0
         self.pruned = 0
 
-    def insert(self, prompt: str, time_s: float, tenant: str | None = None) -> tuple[int, int]:
+    def insert(self, prompt: str, time_s: float | None, tenant: str | None = None) -> tuple[int, int]:
         """Add a prompt; returns ``(blocks, hit_blocks)``: its whole blocks, and those that were in the tree before."""
         end = len(prompt) // self.block_chars * self.block_chars
-        bucket = int(time_s // self.bucket_s)
+        bucket = 0 if time_s is None else int(time_s // self.bucket_s)
         node, position, hit = self.root, 0, 0
         while position < end:
             child = node.children.get(prompt[position : position + self.block_chars])
@@ -148,7 +156,12 @@ class PrefixTree:
         """Cut ``child``'s edge after ``at_chars`` characters; returns the new upper node, which has its counts."""
         assert child.parent is not None
         upper = TreeNode(child.text[:at_chars], child.parent)
-        upper.count, upper.first_s, upper.last_s = child.count, child.first_s, child.last_s
+        upper.count, upper.untimed, upper.first_s, upper.last_s = (
+            child.count,
+            child.untimed,
+            child.first_s,
+            child.last_s,
+        )
         upper.arrivals, upper.tenants = dict(child.arrivals), dict(child.tenants)
         child.parent.children[upper.text[: self.block_chars]] = upper
         child.text, child.parent = child.text[at_chars:], upper

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import numpy as np
 import xxhash
+from scipy.sparse import csr_array
 
+from preheat.mine.vectors import tfidf
 from preheat.records.profile import Cluster
-
-_TOKEN = r"[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]"
-"""Words, numbers, and every other character on its own: Chinese needs no word segmenter this way."""
-_CHARS = 6_000
-"""Characters of a prompt that are vectorised; similarity hardly moves beyond."""
 
 
 class Reservoir:
@@ -59,7 +55,7 @@ def cluster(sample: Reservoir, threshold: float, keep_text: bool) -> list[Cluste
     total = sum(sample.weights.values())
     for partition in sorted({slot[1] for slot in order}):
         members = [slot for slot in order if slot[1] == partition]
-        vectors = _vectors([prompt for _, _, prompt in members])
+        vectors = tfidf([prompt for _, _, prompt in members])
         for group in _groups(vectors, threshold):
             best = group[_nearest(vectors, group)]
             size = sum(sample.weights[members[index][0]] for index in group)
@@ -76,19 +72,8 @@ def cluster(sample: Reservoir, threshold: float, keep_text: bool) -> list[Cluste
     return sorted(clusters, key=lambda found: (-found.size, found.hash))
 
 
-def _vectors(prompts: list[str]) -> Any:
-    """L2-normalised TF-IDF rows, float32 CSR of shape ``[prompts, 2**18]``."""
-    from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
-
-    hashing = HashingVectorizer(
-        n_features=2**18, ngram_range=(1, 2), token_pattern=_TOKEN, alternate_sign=False, norm=None, dtype=np.float32
-    )
-    counts = hashing.transform([prompt[:_CHARS] for prompt in prompts])
-    return TfidfTransformer(sublinear_tf=True).fit_transform(counts).tocsr()
-
-
-def _groups(vectors: Any, threshold: float) -> list[list[int]]:
-    """Each row joins the first leader at cosine >= threshold, else leads a group itself."""
+def _groups(vectors: csr_array[np.float32], threshold: float) -> list[list[int]]:
+    """Each row joins the nearest leader so far, if that lies at cosine >= threshold, else leads a group itself."""
     groups: list[list[int]] = []
     leaders: list[int] = []
     step = 256
@@ -109,7 +94,9 @@ def _groups(vectors: Any, threshold: float) -> list[list[int]]:
     return groups
 
 
-def _nearest(vectors: Any, group: list[int]) -> int:
+def _nearest(vectors: csr_array[np.float32], group: list[int]) -> int:
+    """The place in ``group`` of the row nearest its centroid."""
+    if len(group) <= 2:
+        return 0
     rows = vectors[group]
-    centroid = np.asarray(rows.mean(axis=0)).ravel()
-    return int(np.asarray(rows @ centroid).ravel().argmax())
+    return int((rows @ rows.sum(axis=0)).argmax())

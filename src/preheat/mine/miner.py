@@ -32,13 +32,13 @@ class Miner:
         try:
             prompt = self.renderer.render(request)
         except PromptNotRenderable as refusal:
-            reason = f"not renderable: {refusal.message}"
+            where = f"{request.source or request.id}: "  # of this one request: what is counted is the reason
+            reason = f"not renderable: {refusal.message.removeprefix(where)}"
             self._skipped[reason] = self._skipped.get(reason, 0) + 1
             return
         time_s = request.time_s
-        if time_s is None:
-            time_s = self._end_s if self._end_s > float("-inf") else 0.0
-        self._start_s, self._end_s = min(self._start_s, time_s), max(self._end_s, time_s)
+        if time_s is not None:
+            self._start_s, self._end_s = min(self._start_s, time_s), max(self._end_s, time_s)
         partition, tree = self._tree(request)
         blocks, hits = tree.insert(prompt, time_s, request.tenant)
         self._requests += 1
@@ -55,15 +55,17 @@ class Miner:
         if not self._requests:
             raise BadInput("there is nothing to learn from: no request could be used", _why(self._skipped))
         keep = self.settings.keep_text
+        timed = self._start_s <= self._end_s
+        start_s, end_s = (self._start_s, self._end_s) if timed else (0.0, 0.0)
         skipped = dict(report.skipped) if report else {}
         skipped.update(self._skipped)
-        nodes = self._nodes()
+        nodes = self._nodes(end_s)
         return Profile(
             rendering=self.renderer.rendering,
             block_chars=self.settings.block_chars,
             bucket_s=self.settings.bucket_s,
-            start_s=self._start_s,
-            end_s=self._end_s,
+            start_s=start_s,
+            end_s=end_s,
             requests=self._requests,
             blocks=self._blocks,
             distinct_blocks=sum(node.blocks for node in nodes),
@@ -90,11 +92,16 @@ class Miner:
             found = self._trees[key] = (len(self._trees), tree)
         return found
 
-    def _nodes(self) -> list[Node]:
+    def _nodes(self, end_s: float) -> list[Node]:
+        """The trees as one list, parents first; requests without a time count as arrivals at ``end_s``."""
         nodes: list[Node] = []
+        end_bucket = int(end_s // self.settings.bucket_s)
         for partition, tree in self._trees.values():
             offset = len(nodes)
             for node, parent, digest in tree.walk():
+                arrivals = node.arrivals
+                if node.untimed:
+                    arrivals = {**arrivals, end_bucket: arrivals.get(end_bucket, 0) + node.untimed}
                 nodes.append(
                     Node(
                         parent=parent + offset if parent >= 0 else -1,
@@ -104,9 +111,9 @@ class Miner:
                         text=node.text if self.settings.keep_text else None,
                         count=node.count,
                         ends=node.ends,
-                        first_s=node.first_s,
-                        last_s=node.last_s,
-                        arrivals=node.arrivals,
+                        first_s=min(node.first_s, end_s),
+                        last_s=end_s if node.untimed else node.last_s,
+                        arrivals=arrivals,
                         tenants=node.tenants,
                     )
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime
 
@@ -26,9 +27,10 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|min|s|m|h|d)")
 def parse_bytes(text: str) -> int:
     """``4GiB`` → 4294967296. Raises :class:`BadInput` for anything that is not a size."""
     match = _NUMBER.fullmatch(text)
-    if not match or match[2].lower() not in _BYTES:
+    count = float(match[1]) * _BYTES.get(match[2].lower(), math.nan) if match else math.nan
+    if not math.isfinite(count):
         raise BadInput(f"{text!r} is not a size", "write it like 512MiB or 4GiB")
-    return int(float(match[1]) * _BYTES[match[2].lower()])
+    return int(count)
 
 
 def parse_seconds(text: str) -> float:
@@ -37,10 +39,10 @@ def parse_seconds(text: str) -> float:
     try:
         seconds = float(stripped)
     except ValueError:
+        seconds = sum(float(n) * _SECONDS[unit] for n, unit in _DURATION.findall(stripped))
         if not stripped or _DURATION.sub("", stripped).strip():
-            raise BadInput(f"{text!r} is not a duration", "write it like 300s, 10m or 1h30m") from None
-        return sum(float(n) * _SECONDS[unit] for n, unit in _DURATION.findall(stripped))
-    if not 0 <= seconds < float("inf"):
+            seconds = math.nan
+    if not 0 <= seconds < math.inf:
         raise BadInput(f"{text!r} is not a duration", "write it like 300s, 10m or 1h30m")
     return seconds
 
@@ -48,7 +50,7 @@ def parse_seconds(text: str) -> float:
 def parse_time(text: str, log_start_s: float) -> float:
     """A moment in the log's own clock: ISO 8601, epoch seconds, or ``24h`` from the log's start."""
     stripped = text.strip()
-    if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", stripped):
+    if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", stripped) and math.isfinite(float(stripped)):
         return float(stripped)
     if not _DURATION.sub("", stripped.lower()).strip() and stripped:
         return log_start_s + parse_seconds(stripped)
@@ -62,15 +64,16 @@ def parse_time(text: str, log_start_s: float) -> float:
 def show_bytes(count: float) -> str:
     """1536 → ``1.5 KiB``."""
     for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(count) < 1024 or unit == "GiB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        shown = f"{count:.0f}" if unit == "B" else f"{count:.1f}"
+        if abs(float(shown)) < 1024 or unit == "GiB":
+            return f"{shown} {unit}"
         count /= 1024
     raise AssertionError("unreachable")
 
 
 def show_seconds(seconds: float) -> str:
     """75 → ``1m15s``; short spans keep one decimal."""
-    if seconds < 60:
+    if round(seconds, 1) < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
