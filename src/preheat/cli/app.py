@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from typing import Any
 
 import click
 
 from preheat import __version__
-from preheat.errors import PreheatError
+from preheat.errors import Interrupted, PreheatError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("preheat.cli.up:up", "The whole job: learn from a log, warm an engine, prove it, report."),
@@ -28,6 +29,10 @@ EXIT_CODES = """Exit codes: 0 done; 2 usage or bad input; 3 done, but a promise 
 5 refused (infeasible budget); 130 interrupted, state saved; 1 a bug of ours."""
 
 
+class _PipeClosed(Exception):
+    """Standard output is a pipe that nobody reads any more."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they run; help lists them from the table."""
 
@@ -40,6 +45,15 @@ class LazyGroup(click.Group):
         module, attribute = COMMANDS[name][0].split(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Left to itself, click answers an interrupt with an empty line and a closed pipe with exit code 1."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+        except BrokenPipeError as error:
+            raise _PipeClosed from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -56,21 +70,33 @@ class LazyGroup(click.Group):
 @click.pass_context
 def app(ctx: click.Context, config: str | None) -> None:
     """Warm the caches of generative-AI services before their users arrive, and prove it."""
-    from preheat.cli.settings import defaults_from_toml
+    from preheat.cli.settings import defaults_for, tables_of
 
-    ctx.default_map = defaults_from_toml(config)
+    name = ctx.invoked_subcommand or ""
+    table = tables_of(config, list(COMMANDS)).get(name)
+    command = app.get_command(ctx, name)
+    if table is not None and command is not None:
+        ctx.default_map = {name: defaults_for(command, table, f"{config or 'preheat.toml'} [{name}]")}
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with the documented exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in arguments
+    signal.signal(signal.SIGTERM, _interrupt)  # so that temporary files go, and the exit code is the documented one
+    code = _run(arguments, "--debug" in arguments)
     try:
-        code = _run(arguments, debug)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        sys.stdout.flush()
+    except OSError:  # nobody is left to read it, and the interpreter would try once more
+        _close_stdout()
     sys.exit(code)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _close_stdout() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str], debug: bool) -> int:
@@ -85,13 +111,21 @@ def _run(arguments: list[str], debug: bool) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (click.Abort, KeyboardInterrupt):
+    except click.Abort:
         click.echo("preheat: interrupted", err=True)
         return 130
     except click.exceptions.Exit as ended:
         return int(ended.exit_code)
-    except BrokenPipeError:
-        raise
+    except (BrokenPipeError, _PipeClosed):  # whoever read our output has seen enough
+        _close_stdout()
+        return 0
+    except OSError as error:
+        if debug:
+            raise
+        _close_stdout()
+        what = error.filename or "standard output"
+        click.echo(f"preheat: cannot use {what}: {error.strerror} (check the disk and the path)", err=True)
+        return 2
     except Exception as bug:
         if debug:
             raise

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def mine(paths: tuple[str, ...], **flags: Any) -> int:
     """Log → profile: a prefix tree over the rendered prompts, with tenants, adapters, arrival times and clusters."""
     from preheat.cli.show import print_facts, print_json
-    from preheat.cli.wiring import rendering_from
+    from preheat.cli.wiring import rendering_from, spooled
     from preheat.files.versioned import save
     from preheat.mine.miner import mine as run
     from preheat.mine.settings import MineSettings
@@ -36,15 +36,13 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     from preheat.records.rendering import Rendering
     from preheat.records.request import ReadReport
 
-    until_s = None
-    if flags["until"]:
-        until_s = find_cut(list(paths), flags["until"], 1.0, flags["log_format"]).until_s
     report = ReadReport()
-    renderer = renderer_for(rendering_from(flags["template"]) or Rendering())
-    with Reporter(flags["progress"], flags["quiet"]) as reporter:
+    renderer = renderer_for(rendering_from(flags["model"]) or Rendering())
+    with Reporter(flags["progress"], flags["quiet"]) as reporter, spooled(paths) as logs:
+        until_s = find_cut(logs, flags["until"], 1.0, flags["format"]).until_s if flags["until"] else None
 
         def wanted() -> Iterator[Request]:
-            for number, request in enumerate(read_requests(list(paths), format=flags["log_format"], report=report)):
+            for number, request in enumerate(read_requests(logs, format=flags["format"], report=report)):
                 if number % 2_000 == 0:
                     reporter.progress("mine", number, 0)
                 if until_s is None or request.time_s is None or request.time_s < until_s:
@@ -53,7 +51,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
         profile = run(wanted(), renderer, MineSettings(keep_text=not flags["no_text"]), report)
     save(flags["output"], profile)
     facts = summary(profile)
-    print_json(facts) if flags["as_json"] else print_facts(f"profile: {flags['output']}", facts)
+    print_json(facts) if flags["json"] else print_facts(f"profile: {flags['output']}", facts)
     return 0
 
 

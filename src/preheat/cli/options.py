@@ -69,7 +69,7 @@ def output_options(function: F) -> F:
             show_default=True,
             help="Progress on stderr: a bar on a terminal, nothing in a pipe, unless told otherwise.",
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        click.option("--json", is_flag=True, help="Print the result as JSON."),
     ):
         function = decorate(function)
     return function
@@ -95,13 +95,12 @@ def engine_options(function: F) -> F:
 
 
 def log_format_option(function: F) -> F:
-    return click.option("--format", "log_format", help="Force the log's format instead of detecting it.")(function)
+    return click.option("--format", help="Force the log's format instead of detecting it.")(function)
 
 
 def template_option(function: F) -> F:
     return click.option(
         "--model",
-        "template",
         metavar="TOKENIZER",
         help="Chat template to render prompts with: a model's folder, tokenizer_config.json or .jinja file.",
     )(function)

@@ -21,9 +21,11 @@ _SHOWN = 20
 class PlanGroup(click.Group):
     """``plan show`` is a command; anything else is a profile to plan from."""
 
+    unnamed = "make"
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
-            args = ["make", *args]
+            args = [self.unnamed, *args]
         return super().parse_args(ctx, args)
 
 
@@ -35,9 +37,9 @@ def plan() -> None:
     """
 
 
-@plan.command()
+@plan.command(context_settings={"auto_envvar_prefix": "PREHEAT_PLAN"})
 @click.argument("profile", type=click.Path())
-@click.option("--engine", "url", metavar="URL|embedded", help="Count and time tokens on this engine.")
+@click.option("--engine", metavar="URL|embedded", help="Count and time tokens on this engine.")
 @click.option("--budget", type=Size(), help="Cache memory for the warm set, such as 4GiB.")
 @click.option("--max-time", type=Duration(), help="Time for warming, such as 10m.")
 @click.option("--strategy", default="preheat", show_default=True, help="preheat, clusters, every-prompt or none.")
@@ -61,7 +63,7 @@ def make(profile: str, **flags: Any) -> int:
     loaded = load(profile, Profile)
     made = run_until_stopped(lambda stop: _make(loaded, flags, stop))
     save(flags["output"], made)
-    print_json(totals(made)) if flags["as_json"] else print_plan(made)
+    print_json(totals(made)) if flags["json"] else print_plan(made)
     return 0
 
 
@@ -73,7 +75,7 @@ async def _make(profile: Profile, flags: dict[str, Any], stop: asyncio.Event) ->
     from preheat.stages import measure_with
 
     settings, profile_hash = _settings(profile, flags), digest(profile)
-    if flags["url"] is None:
+    if flags["engine"] is None:
         return await make_plan(profile, settings, profile_hash=profile_hash, cost=_given_cost(flags, None))
     connection = engine_settings(
         **{
@@ -81,7 +83,7 @@ async def _make(profile: Profile, flags: dict[str, Any], stop: asyncio.Event) ->
             for name in ("api_key_env", "header", "ca_cert", "client_cert", "client_key", "model_name")
         }
     )
-    async with engines((flags["url"],), flags["engine_kind"], connection) as found:
+    async with engines((flags["engine"],), flags["engine_kind"], connection) as found:
         engine = found[0]
         speed = await calibrate(engine, await engine.describe())
         return await make_plan(
@@ -137,7 +139,7 @@ def aliases(pairs: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 @click.argument("path", metavar="PLAN", type=click.Path())
 @click.option("--items", is_flag=True, help="All items; with --json as JSON Lines, raw text included.")
 @output_options
-def show(path: str, items: bool, as_json: bool, **flags: Any) -> int:
+def show(path: str, items: bool, json: bool, **flags: Any) -> int:
     """Print a plan: totals and its first items; text is redacted unless --items --json is asked for."""
     import msgspec
 
@@ -146,11 +148,11 @@ def show(path: str, items: bool, as_json: bool, **flags: Any) -> int:
     from preheat.records.plan import Plan
 
     loaded = load(path, Plan)
-    if items and as_json:
+    if items and json:
         encode = msgspec.json.Encoder().encode
         for item in loaded.items:
             click.echo(encode(item))
-    elif as_json:
+    elif json:
         print_json(totals(loaded))
     else:
         print_plan(loaded, None if items else _SHOWN)

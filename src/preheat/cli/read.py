@@ -34,7 +34,7 @@ def read(paths: tuple[str, ...], **flags: Any) -> int:
     with Reporter(flags["progress"], flags["quiet"]) as reporter:
 
         def counted() -> Iterator[Request]:
-            for number, request in enumerate(read_requests(list(paths), format=flags["log_format"], report=report)):
+            for number, request in enumerate(read_requests(list(paths), format=flags["format"], report=report)):
                 if number % 2_000 == 0:
                     reporter.progress("read", number, 0)
                 yield request
@@ -44,7 +44,7 @@ def read(paths: tuple[str, ...], **flags: Any) -> int:
             from preheat.files.lines import write_lines
 
             write_lines(flags["output"], lines)
-        elif flags["rendered"] and flags["as_json"]:
+        elif flags["rendered"] and flags["json"]:
             for line in lines:
                 click.echo(line)
         else:
@@ -66,7 +66,7 @@ def _lines(requests: Iterator[Request], flags: dict[str, Any]) -> Iterator[bytes
     if not flags["rendered"]:
         yield from map(encode, requests)
         return
-    renderer = renderer_for(rendering_from(flags["template"]) or Rendering())
+    renderer = renderer_for(rendering_from(flags["model"]) or Rendering())
     for request in requests:
         line: dict[str, Any] = {"id": request.id, "time": request.time_s}
         try:
@@ -80,8 +80,8 @@ def _lines(requests: Iterator[Request], flags: dict[str, Any]) -> Iterator[bytes
 def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
     from preheat.cli.show import print_facts, print_json
 
-    piped = flags["rendered"] and flags["as_json"] and not flags["output"]
-    if flags["as_json"] and not piped:
+    piped = flags["rendered"] and flags["json"] and not flags["output"]
+    if flags["json"] and not piped:
         print_json(report)
         return
     facts: dict[str, object] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("log", metavar="LOG")
-@click.option("--engine", "urls", multiple=True, required=True, metavar="URL|embedded", help="May repeat.")
-@click.option("--from", "since", metavar="TIME", help="Where the window begins (default: the log's start).")
+@click.option("--engine", multiple=True, required=True, metavar="URL|embedded", help="May repeat.")
+@click.option("--from", metavar="TIME", help="Where the window begins (default: the log's start).")
 @window_option()
 @click.option("--speed", type=SpeedType(), default="1.0", show_default=True, help="Factor, 'auto' or 'fastest'.")
 @click.option("--max-time", type=Duration(), help="Longest replay; what does not fit is left out and said.")
 @click.option("--output-tokens", type=click.IntRange(1), default=16, show_default=True, help="Generated per request.")
-@click.option("--plan", "plan_path", type=click.Path(), help="Say which plan item covers each request.")
+@click.option("--plan", type=click.Path(), help="Say which plan item covers each request.")
 @click.option("--label", default="run", show_default=True, help="What the report calls this run: cold, warm, ...")
 @click.option("--salted", is_flag=True, help="Keep this traffic's cache entries apart from all other traffic.")
 @click.option("-o", "--output", default="run.json", show_default=True, metavar="FILE")
@@ -43,31 +44,46 @@ if TYPE_CHECKING:
 def replay(log: str, **flags: Any) -> int:
     """Send the log's requests to an engine at their recorded spacing and measure each one."""
     from preheat.cli.show import print_json
-    from preheat.cli.wiring import run_until_stopped
+    from preheat.cli.wiring import run_until_stopped, spooled
 
-    runs = run_until_stopped(lambda stop: _replay(log, flags, stop))
+    with spooled((log,)) as paths:
+        runs = run_until_stopped(lambda stop: _replay(paths[0], flags, stop))
     for run in runs:
-        if flags["as_json"]:
-            print_json(run)
-        else:
-            from preheat.judge.judge import judge
-            from preheat.judge.report_terminal import print_report
-
-            print_report(judge(cold=None, warm=run, title=f"Replay: {run.label}"))
+        print_json(run) if flags["json"] else print_run(run)
     return 0
+
+
+def print_run(run: ReplayRun) -> None:
+    """One replay for people: what was sent, every metric with its denominator, why requests failed."""
+    from preheat.cli.show import print_facts
+    from preheat.judge.judge import judge
+    from preheat.judge.values import show
+    from preheat.records.units import show_seconds
+
+    evidence = judge(cold=None, warm=run, title=run.label)
+    facts: dict[str, object] = {
+        "sent": f"{len(run.requests)} of {run.window_requests} requests of the {show_seconds(run.window_s)} from "
+        f"{run.from_s:g} s of the log, at {run.speed:.3g} x the recorded pace, in {show_seconds(run.duration_s)}"
+    }
+    for metric in evidence.warm:
+        if metric.value is not None:
+            facts[metric.title] = f"{show(metric.value, metric.unit)} ({metric.denominator})"
+    print_facts(f"replay '{run.label}' on {run.engine.url}", facts)
+    failed = Counter(request.error for request in run.requests if request.error is not None)
+    for reason, count in failed.most_common(8):
+        click.echo(f"  failed: {count} x {reason}")
+    for note in run.notes:
+        click.echo(f"  note: {note}")
 
 
 async def _replay(log: str, flags: dict[str, Any], stop: asyncio.Event) -> list[ReplayRun]:
     from preheat.cli.wiring import engine_settings, engines, rendering_from
     from preheat.files.versioned import load, save
-    from preheat.read.reader import read_requests
-    from preheat.read.split import Split, find_cut
     from preheat.records.plan import Plan
-    from preheat.records.request import ReadReport
     from preheat.replay.settings import ReplaySettings
-    from preheat.stages import Later, Stages
+    from preheat.stages import Stages
 
-    plan = load(flags["plan_path"], Plan) if flags["plan_path"] else None
+    plan = load(flags["plan"], Plan) if flags["plan"] else None
     connection = engine_settings(
         **{
             name: flags[name]
@@ -82,18 +98,15 @@ async def _replay(log: str, flags: dict[str, Any], stop: asyncio.Event) -> list[
         max_time_s=flags["max_time"],
         output_tokens=flags["output_tokens"],
     )
-    cut = find_cut([log], flags["since"] or "0s", flags["window"], flags["log_format"])
-    split = Split(read_requests([log], format=flags["log_format"], report=ReadReport()), cut)
-    for _ in split.learnt():
-        pass
-    rendering = rendering_from(flags["template"]) or (plan.rendering if plan else None)
+    rendering = rendering_from(flags["model"]) or (plan.rendering if plan else None)
     with Reporter(flags["progress"], flags["quiet"]) as reporter:
         stages = Stages(reporter.progress, reporter.say, stop)
-        async with engines(flags["urls"], flags["engine_kind"], connection) as found:
+        later = await stages.window(log, flags["format"], flags["from"] or "0s", flags["window"])
+        async with engines(flags["engine"], flags["engine_kind"], connection) as found:
 
             async def one(number: int) -> ReplayRun:
                 target = await stages.target(found[number], rendering)
-                pace = await stages.pace(Later(split.later, cut), target, target.speed.cost.chars_per_token, settings)
+                pace = await stages.pace(later, target, target.speed.cost.chars_per_token, settings)
                 run = await stages.replay(
                     flags["label"], found[number], pace, plan, settings, apart=flags["salted"], log=Path(log).name
                 )

@@ -42,5 +42,5 @@ def serve(host: str, port: int, **flags: Any) -> int:
             )
         }
     )
-    run(settings, host, port)
+    run(settings, host, port, on_ready=lambda url: click.echo(f"serving at {url}"))
     return 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 @click.option("--logs", multiple=True, required=True, metavar="PATH", help="Log file, folder, glob or -; may repeat.")
 @click.option(
     "--engine",
-    "urls",
     multiple=True,
     required=True,
     metavar="URL|embedded",
@@ -65,10 +62,14 @@ def up(**flags: Any) -> int:
 
     Writes profile.json.zst, plan.json, warm.json, cold-run.json, warm-run.json, evidence.json and report.html.
     """
-    from preheat.cli.wiring import run_until_stopped
+    from preheat.cli.wiring import run_until_stopped, spooled
+    from preheat.judge.fail_on import parse
 
     folder = Path(flags["output"])
-    result = run_until_stopped(lambda stop: _up(flags, folder, stop))
+    if flags["fail_on"]:
+        parse(flags["fail_on"])  # now, and not after the whole job
+    with spooled(flags["logs"]) as logs:
+        result = run_until_stopped(lambda stop: _up(flags | {"logs": logs}, folder, stop))
     return _finish(result, folder, flags)
 
 
@@ -84,18 +85,18 @@ async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Resul
             for name in ("api_key_env", "header", "ca_cert", "client_cert", "client_key", "model_name")
         }
     )
-    job, result = _job(flags, folder), Result(ReadReport())
+    job, result = _job(flags), Result(ReadReport())
     with Reporter(flags["progress"], flags["quiet"]) as reporter:
         stages = Stages(reporter.progress, reporter.say, stop, folder / "warm.json")
         replicas = 1 if flags["dry_run"] else 2
-        if flags["urls"] == (EMBEDDED,):
+        if flags["engine"] == (EMBEDDED,):
             reporter.say(f"starting {replicas} embedded llama.cpp replica(s)")
-        async with engines(flags["urls"], flags["engine_kind"], settings, replicas) as found:
+        async with engines(flags["engine"], flags["engine_kind"], settings, replicas) as found:
             fleet = Fleet(found[0], found[1] if len(found) > 1 else None)
             return await up(job, fleet, result, stages, lambda reached: save(reached, folder))
 
 
-def _job(flags: dict[str, Any], folder: Path) -> Job:
+def _job(flags: dict[str, Any]) -> Job:
     from preheat.cli.plan import aliases
     from preheat.cli.wiring import EMBEDDED, EMBEDDED_CACHE_MIB, rendering_from
     from preheat.pipeline import Job
@@ -104,15 +105,15 @@ def _job(flags: dict[str, Any], folder: Path) -> Job:
     from preheat.warm.settings import WarmSettings
 
     budget = flags["budget"]
-    if EMBEDDED in flags["urls"]:
+    if EMBEDDED in flags["engine"]:
         held = int(0.8 * EMBEDDED_CACHE_MIB * 2**20)
         budget = held if budget is None else min(budget, held)
     speed = flags["speed"]
     return Job(
-        logs=[_spooled(path, folder) for path in flags["logs"]],
-        format=flags["log_format"],
+        logs=flags["logs"],
+        format=flags["format"],
         until=flags["until"],
-        rendering=rendering_from(flags["template"]),
+        rendering=rendering_from(flags["model"]),
         plan=PlanSettings(
             strategy=flags["strategy"],
             budget_bytes=budget,
@@ -129,18 +130,6 @@ def _job(flags: dict[str, Any], folder: Path) -> Job:
         ),
         dry_run=flags["dry_run"],
     )
-
-
-def _spooled(path: str, folder: Path) -> str:
-    """Standard input is read more than once, so it is kept in the output folder, mode 0600."""
-    if path != "-":
-        return path
-    folder.mkdir(parents=True, exist_ok=True)
-    copy = folder / "stdin.log"
-    copy.touch(mode=0o600)
-    with copy.open("wb") as sink:
-        shutil.copyfileobj(sys.stdin.buffer, sink)
-    return str(copy)
 
 
 def save(result: Result, folder: Path) -> None:
@@ -167,7 +156,7 @@ def _finish(result: Result, folder: Path, flags: dict[str, Any]) -> int:
 
     assert result.plan is not None
     if result.evidence is None:
-        print_json(result.plan) if flags["as_json"] else print_plan(result.plan)
+        print_json(result.plan) if flags["json"] else print_plan(result.plan)
         return 0
     evidence = result.evidence
     if flags["fail_on"]:
@@ -175,7 +164,7 @@ def _finish(result: Result, folder: Path, flags: dict[str, Any]) -> int:
 
         evidence = result.evidence = fail_on(evidence, flags["fail_on"])
         save(result, folder)
-    if flags["as_json"]:
+    if flags["json"]:
         print_json(evidence)
     else:
         from preheat.judge.report_terminal import print_report

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("plan", type=click.Path())
-@click.option("--engine", "urls", multiple=True, required=True, metavar="URL|embedded", help="May repeat (replicas).")
+@click.option("--engine", multiple=True, required=True, metavar="URL|embedded", help="May repeat (replicas).")
 @click.option("--max-time", type=Duration(), default="10m", show_default=True, help="Time for warming.")
 @click.option("--concurrency", type=click.IntRange(1), help="Prompts in flight (default: what the engine works on).")
 @click.option("--verify-target", type=click.FloatRange(0, 1), default=0.95, show_default=True)
@@ -35,7 +35,7 @@ def warm(plan: str, **flags: Any) -> int:
 
     With several engines, the results are FILE, FILE-2, FILE-3 and so on, in their order.
     """
-    from preheat.cli.plan import print_plan
+    from preheat.cli.plan import print_plan, totals
     from preheat.cli.show import print_json
     from preheat.cli.wiring import run_until_stopped
     from preheat.files.versioned import load
@@ -43,11 +43,17 @@ def warm(plan: str, **flags: Any) -> int:
 
     loaded = load(plan, Plan)
     if flags["dry_run"]:
-        print_plan(loaded)
+        print_json(totals(loaded)) if flags["json"] else print_plan(loaded)
         return 0
-    runs = run_until_stopped(lambda stop: _warm(loaded, flags, stop))
+    reached = run_until_stopped(lambda stop: _warm(loaded, flags, stop))
+    runs = [run for run in reached if not isinstance(run, BaseException)]
     for run in runs:
-        print_json(run) if flags["as_json"] else print_run(run)
+        print_json(run) if flags["json"] else print_run(run)
+    faults = [fault for fault in reached if isinstance(fault, BaseException)]
+    for fault in faults[1:]:
+        click.echo(f"preheat: {fault}", err=True)
+    if faults:
+        raise faults[0]
     if not all(run.complete for run in runs):
         raise Interrupted("interrupted while warming", "go on with --resume")
     return 0 if all(kept(run) for run in runs) else 3
@@ -60,7 +66,8 @@ def kept(run: WarmRun) -> bool:
     return run.residency is not None and run.residency >= run.verify_target
 
 
-async def _warm(plan: Plan, flags: dict[str, Any], stop: asyncio.Event) -> list[WarmRun]:
+async def _warm(plan: Plan, flags: dict[str, Any], stop: asyncio.Event) -> list[WarmRun | BaseException]:
+    """One result or fault per engine, in their order: one that fails does not end the others."""
     from preheat.cli.wiring import engine_settings, engines
     from preheat.files.versioned import save
     from preheat.stages import Stages
@@ -81,21 +88,21 @@ async def _warm(plan: Plan, flags: dict[str, Any], stop: asyncio.Event) -> list[
         resume=flags["resume"],
     )
     with Reporter(flags["progress"], flags["quiet"]) as reporter:
-        async with engines(flags["urls"], flags["engine_kind"], connection) as found:
+        async with engines(flags["engine"], flags["engine_kind"], connection) as found:
 
             async def one(number: int) -> WarmRun:
                 path = numbered(Path(flags["output"]), number)
                 stages = Stages(reporter.progress, reporter.say, stop, path)
-                run = await stages.warm(plan, found[number], settings)
-                save(path, run)
-                return run
+                return await stages.warm(plan, found[number], settings, lambda run: save(path, run))
 
-            return list(await asyncio.gather(*(one(number) for number in range(len(found)))))
+            every = (one(number) for number in range(len(found)))
+            return list(await asyncio.gather(*every, return_exceptions=True))
 
 
 def numbered(path: Path, number: int) -> Path:
     """``warm.json`` for the first engine, ``warm-2.json`` for the second."""
-    return path if number == 0 else path.with_name(f"{path.stem}-{number + 1}{path.suffix}")
+    stem, dot, ending = path.name.partition(".")
+    return path if number == 0 else path.with_name(f"{stem}-{number + 1}{dot}{ending}")
 
 
 def print_run(run: WarmRun) -> None:

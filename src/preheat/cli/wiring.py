@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from preheat.errors import BadInput, Interrupted
+from preheat.files.compressed import STDIN
 
 if TYPE_CHECKING:
     from preheat.engines.engine import Engine
@@ -46,7 +50,11 @@ def run_until_stopped(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
         except asyncio.CancelledError:
             raise Interrupted("interrupted", "what was reached is saved; a warm-up goes on with --resume") from None
 
-    return asyncio.run(main())
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        return asyncio.run(main())
+    finally:
+        signal.signal(signal.SIGTERM, before)  # a closed loop leaves the default, which ends the process at once
 
 
 def engine_settings(
@@ -97,6 +105,21 @@ async def engines(
             else:
                 found.append(await connect(url, kind, settings))
                 stack.push_async_callback(found[-1].close)
+        yield found
+
+
+@contextlib.contextmanager
+def spooled(paths: tuple[str, ...]) -> Iterator[list[str]]:
+    """``paths``, with standard input kept in a temporary file, mode 0600: what is read twice cannot be a pipe."""
+    with contextlib.ExitStack() as stack:
+        found = []
+        for path in paths:
+            if path == STDIN:
+                copy = stack.enter_context(tempfile.NamedTemporaryFile(prefix="preheat-stdin-"))
+                shutil.copyfileobj(sys.stdin.buffer, copy)
+                copy.flush()
+                path = copy.name
+            found.append(path)
         yield found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -11,6 +11,8 @@ from preheat.files.locate import locate
 from preheat.read.reader import read_requests
 from preheat.records.request import ReadReport, Request
 from preheat.records.units import parse_time, show_seconds
+
+_LAST_S = 1e-3
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,21 +29,50 @@ def timed(requests: Iterable[Request]) -> Iterator[Request]:
         yield request if request.time_s is not None else msgspec.structs.replace(request, time_s=float(number))
 
 
-def find_cut(paths: list[str], until: str | None, window_s: float, format: str | None = None) -> Cut:
-    """Where to cut. Without ``until``, the last ``window_s`` of the log are replayed (the log is scanned once more)."""
+def find_cut(
+    paths: list[str],
+    until: str | None,
+    window_s: float,
+    format: str | None = None,
+    watch: Callable[[Iterator[Request]], Iterator[Request]] = iter,
+) -> Cut:
+    """Where to cut. Without ``until``, the last ``window_s`` of the log are replayed, or its last quarter where it is
+    shorter than that; the log is then scanned once more. What is read passes through ``watch``, which may end it.
+
+    Raises :class:`BadInput` for a log that cannot be read, or all of which is at one moment.
+    """
     if until is not None:
-        starts = []
-        for path in locate(paths):
-            first = next(timed(read_requests([path], format=format, report=ReadReport())), None)
-            if first is not None and first.time_s is not None:
-                starts.append(first.time_s)
-        start_s = min(starts, default=0.0)
+        start_s = _start_s(paths, format, watch)
         return Cut(start_s=start_s, until_s=parse_time(until, start_s), window_s=window_s)
-    times = [request.time_s or 0.0 for request in timed(read_requests(paths, format=format, report=ReadReport()))]
-    start_s, end_s = min(times), max(times)
+    start_s, end_s = float("inf"), float("-inf")
+    for request in timed(watch(read_requests(paths, format=format, report=ReadReport()))):
+        time_s = request.time_s or 0.0
+        start_s, end_s = min(start_s, time_s), max(end_s, time_s)
+    if end_s <= start_s:
+        raise BadInput(
+            f"all requests of the log are at one moment ({start_s:g} s): there is no before and after",
+            "give a longer log",
+        )
     if end_s - start_s <= window_s:
         window_s = (end_s - start_s) / 4
-    return Cut(start_s=start_s, until_s=end_s - window_s, window_s=window_s)
+    until_s = min(end_s, end_s - window_s + _LAST_S)  # the last request is in the window
+    return Cut(start_s=start_s, until_s=until_s, window_s=window_s)
+
+
+def _start_s(paths: list[str], format: str | None, watch: Callable[[Iterator[Request]], Iterator[Request]]) -> float:
+    """The earliest of the files' first times. A file among several that is no log is passed over, as when reading."""
+    starts: list[float] = []
+    refused: BadInput | None = None
+    for path in locate(paths):
+        try:
+            first = next(timed(watch(read_requests([path], format=format, report=ReadReport()))))
+        except BadInput as error:
+            refused = error
+        else:
+            starts.append(first.time_s or 0.0)
+    if not starts and refused is not None:
+        raise refused
+    return min(starts, default=0.0)
 
 
 class Split:

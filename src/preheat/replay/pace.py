@@ -20,12 +20,14 @@ class Load(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """``requests``: those to send; ``busy_s``: estimated work of an engine with an empty cache."""
+    """``requests``: those to send, of ``window_requests`` that the log holds; ``busy_s``: estimated work of an engine
+    with an empty cache."""
 
     speed: float
     requests: list[Request]
     busy_s: float
     notes: list[str]
+    window_requests: int
 
 
 def cold_work_s(
@@ -52,16 +54,16 @@ def choose_pace(
     """The speed, and how much of the window fits into ``max_time_s`` at it.
 
     Loads are in order of time and have times. The speed holds for the whole window; the shortening cuts its end.
+    Requests that all come at one moment have no pace: nothing is gained by changing it.
     """
     notes: list[str] = []
 
     def work(count: int) -> float:
         return cold_work_s(loads[:count], ms_per_token, fixed_ms, ms_per_output, settings.output_tokens)
 
-    busy_s = work(len(loads))
-    span_s = max(_span(loads), 1e-9)
-    speed = settings.speed
-    if speed is None:
+    busy_s, span_s = work(len(loads)), _span(loads)
+    speed = settings.speed or 1.0
+    if settings.speed is None and span_s > 0:
         bearable = settings.busy_target * span_s / max(busy_s, 1e-9)
         speed = bearable if settings.hurry else min(1.0, bearable)
         if bearable < 1.0:
@@ -79,7 +81,7 @@ def choose_pace(
             f"window would take {show_seconds(span_s / speed)}, and {show_seconds(settings.max_time_s)} are allowed"
         )
         busy_s = work(count)
-    return Pace(speed, [load.request for load in loads[:count]], busy_s, notes)
+    return Pace(speed, [load.request for load in loads[:count]], busy_s, notes, len(loads))
 
 
 def _time(load: Load) -> float:

@@ -59,6 +59,7 @@ class Player:
         self.stop = stop or asyncio.Event()
         self._fatal: EngineFault | None = None
         self._gone_in_a_row = 0
+        self._held_back = 0
 
     async def run(self, notes: Sequence[str] = (), window_requests: int | None = None) -> ReplayRun:
         """Send all, measure all. Raises :class:`EngineFault` when the engine is gone; single failures are results."""
@@ -76,9 +77,9 @@ class Player:
         for request in self.requests:
             due_s = ((request.time_s or self.from_s) - self.from_s) / self.speed
             await self._wait_until(began_s + due_s)
+            await self._slot(slots)
             if self.stop.is_set() or self._fatal is not None:
                 break
-            await slots.acquire()
             task = asyncio.create_task(self._one(request, due_s, began_s))
             task.add_done_callback(count)
             task.add_done_callback(lambda _: slots.release())
@@ -99,7 +100,7 @@ class Player:
             salted=self.namespace is not None,
             window_requests=len(self.requests) if window_requests is None else window_requests,
             requests=results,
-            notes=[*notes, *(["interrupted before the end of the window"] if self.stop.is_set() else [])],
+            notes=[*notes, *self._notes()],
             busy=_busy(results, duration_s),
         )
 
@@ -109,6 +110,32 @@ class Player:
             if left_s <= 0:
                 return
             await self.clock.sleep(min(left_s, 0.5))
+
+    async def _slot(self, slots: asyncio.Semaphore) -> None:
+        """A place among those outstanding. Where one has to be waited for, the load is no longer open, and that is
+        counted."""
+        if not slots.locked():
+            await slots.acquire()
+            return
+        self._held_back += 1
+        while not self.stop.is_set() and self._fatal is None:
+            try:
+                async with asyncio.timeout(0.5):
+                    await slots.acquire()
+            except TimeoutError:
+                continue
+            return
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self._held_back:
+            notes.append(
+                f"{self._held_back} of {len(self.requests)} requests left later than they were due: "
+                f"{self.settings.in_flight} were outstanding"
+            )
+        if self.stop.is_set():
+            notes.append("interrupted before the end of the window")
+        return notes
 
     async def _gather(self, tasks: list[asyncio.Task[RequestRun]]) -> list[RequestRun]:
         """Results in order; after a stop, those that are still running are let go."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from preheat.errors import BadInput
+from preheat.files.atomic import storage_fault
 from preheat.files.versioned import Journal
 from preheat.records.outcomes import Outcome
 
@@ -41,8 +42,10 @@ class WarmJournal:
         """Begin, or take up what is there: ``(warmed, probed)`` by item id, both empty on a fresh start."""
         warmed: dict[str, Entry] = {}
         probed: dict[str, Entry] = {}
-        if resume and self.path.exists():
+        headed = False
+        if resume:
             for entry in self._journal.read(Entry):
+                headed = headed or entry.plan is not None
                 if entry.plan is not None and (entry.plan, entry.engine) != (plan, engine):
                     raise BadInput(
                         f"{self.path} belongs to another plan or engine ({entry.engine})",
@@ -53,15 +56,21 @@ class WarmJournal:
                 elif entry.id is not None:
                     warmed[entry.id] = entry
         else:
-            self.path.unlink(missing_ok=True)
+            self.remove()
+        if not headed:
             self._journal.append(Entry(plan=plan, engine=engine))
         return warmed, probed
 
     def add(self, entry: Entry) -> None:
         self._journal.append(entry)
 
-    def close(self, keep: bool) -> None:
-        """A finished run needs no journal."""
+    def close(self) -> None:
+        """Safe to call twice."""
         self._journal.close()
-        if not keep:
-            self.path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """A finished run whose result is saved needs no journal. Raises :class:`StorageFault`."""
+        try:
+            self._journal.remove()
+        except OSError as error:
+            raise storage_fault(self.path, error) from error

@@ -29,20 +29,24 @@ class Tried(NamedTuple):
 
 
 async def with_retries(
-    call: Callable[[], Awaitable[T]], settings: WarmSettings, clock: Clock, jitter: random.Random
+    call: Callable[[], Awaitable[T]],
+    settings: WarmSettings,
+    clock: Clock,
+    jitter: random.Random,
+    over: Callable[[], bool] = lambda: False,
 ) -> tuple[T | None, Tried]:
-    """Call until it succeeds, the fault is one that will not pass, or the tries are used up.
+    """Call until it succeeds, the fault is one that will not pass, the tries are used up, or it is ``over``.
 
-    Waits between tries are uniform in [0, base * 2**try], capped ("full jitter", Brooker 2015), and never shorter
-    than what the engine asked for.
+    Waits between tries are uniform in [0, base * 2**(tries so far - 1)], capped ("full jitter", Brooker 2015), and
+    never shorter than what the engine asked for, a minute at most.
     """
     for attempt in range(1, settings.attempts + 1):
         try:
             return await call(), Tried(attempt, None)
         except EngineFault as fault:
-            if attempt == settings.attempts or not isinstance(fault, _MAY_PASS):
+            if attempt == settings.attempts or not isinstance(fault, _MAY_PASS) or over():
                 return None, Tried(attempt, fault)
-            wait_s = jitter.uniform(0.0, min(settings.retry_cap_s, settings.retry_base_s * 2**attempt))
+            wait_s = jitter.uniform(0.0, min(settings.retry_cap_s, settings.retry_base_s * 2 ** (attempt - 1)))
             asked_s = getattr(fault, "retry_after_s", None)
             await clock.sleep(max(wait_s, min(asked_s or 0.0, 60.0)))
     raise AssertionError("unreachable: the loop returns")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from preheat.clock import Clock, LoopClock
 from preheat.engines.engine import Engine, Prefill
-from preheat.errors import ContextExceeded, EngineDenied, EngineFault, EngineUnreachable
+from preheat.errors import EngineDenied, EngineFault, EngineRejected, EngineTimeout, EngineUnreachable
 from preheat.files.versioned import digest
 from preheat.records.outcomes import Outcome, Retention
 from preheat.records.plan import Plan, PlanItem
@@ -21,6 +22,7 @@ from preheat.warm.residency import implied, longest_only, spokesman, status_of
 from preheat.warm.retries import Tried, with_retries
 from preheat.warm.settings import WarmSettings
 
+T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
 """``(stage, done, total)``; called after each item."""
 
@@ -33,7 +35,10 @@ def _quiet(stage: str, done: int, total: int) -> None:
 
 
 class Warmer:
-    """One warm-up of one engine. ``stop`` ends it early: what runs is let go, the rest is DEFERRED."""
+    """One warm-up of one engine. ``stop`` ends it early: what runs is let go, the rest is DEFERRED.
+
+    The journal stays when the run has ended: whoever keeps the result removes it then.
+    """
 
     def __init__(
         self,
@@ -54,39 +59,61 @@ class Warmer:
         self._probed: dict[str, Entry] = {}
         self._failures_in_a_row = 0
         self._fatal: EngineFault | None = None
+        self._broken: BaseException | None = None
+        self._deadline_s = float("inf")
+        self._done = 0
 
     async def run(self) -> WarmRun:
-        """Warm, verify, report. Raises :class:`EngineFault` when the engine is gone for good; the journal stays."""
+        """Warm, verify, report. Raises :class:`EngineFault` when the engine is gone for good."""
         started, began_s = datetime.now(UTC).isoformat(timespec="seconds"), self.clock.now_s()
-        info = await self.engine.describe()
-        plan_hash = digest(self.plan)
-        earlier: dict[str, Entry] = {}
-        if self.journal:
-            self._warmed, earlier = self.journal.start(plan_hash, info.url, self.settings.resume)
-        items = [item for item in self.plan.items if item.kind in SUPPORTED_KINDS]
-        prompts = await prepare(self.plan, items, self.engine, info)
-        await self._warm_all(items, prompts, info, began_s)
-        if self._fatal is None and not self.stop.is_set():
-            await self._probe_all(items, prompts, info, earlier)
-        complete = self._fatal is None and not self.stop.is_set()
-        if self.journal:
-            self.journal.close(keep=not complete)
+        if self.settings.max_time_s is not None:
+            self._deadline_s = began_s + self.settings.max_time_s
+        info = await self._described()
+        try:
+            prompts = await self._warm_and_probe(info)
+        finally:
+            if self.journal:
+                self.journal.close()
         if self._fatal is not None:
+            if self.journal and self._warmed:
+                self._fatal.remedy += f"{'; ' if self._fatal.remedy else ''}then go on with --resume"
             raise self._fatal
         return WarmRun(
-            plan_hash=plan_hash,
+            plan_hash=digest(self.plan),
             engine=info,
             started=started,
             duration_s=round(self.clock.now_s() - began_s, 3),
             verify_target=self.settings.verify_target,
             items=[self._outcome(item, prompts.get(item.id)) for item in self.plan.items],
             distinct_tokens=self.plan.distinct_tokens,
-            complete=complete,
+            complete=not self.stop.is_set(),
         )
 
-    async def _warm_all(
-        self, items: list[PlanItem], prompts: dict[str, WarmPrompt], info: EngineInfo, began_s: float
-    ) -> None:
+    async def _described(self) -> EngineInfo:
+        limit_s = self.settings.request_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                return await self.engine.describe()
+        except TimeoutError as error:
+            raise EngineTimeout(
+                f"the engine at {self.engine.url} did not say what it is within {limit_s:g} s", "allow it more time"
+            ) from error
+
+    async def _warm_and_probe(self, info: EngineInfo) -> dict[str, WarmPrompt]:
+        """Everything but the report; the prompts, as far as they were made."""
+        earlier: dict[str, Entry] = {}
+        if self.journal:
+            self._warmed, earlier = self.journal.start(digest(self.plan), info.url, self.settings.resume)
+        items = [item for item in self.plan.items if item.kind in SUPPORTED_KINDS]
+        prompts = await self._unless_stopped(prepare(self.plan, items, self.engine, info))
+        if prompts is None:
+            return {}
+        await self._warm_all(items, prompts, info)
+        if self._fatal is None and not self.stop.is_set():
+            await self._probe_all(items, prompts, info, earlier)
+        return prompts
+
+    async def _warm_all(self, items: list[PlanItem], prompts: dict[str, WarmPrompt], info: EngineInfo) -> None:
         """In plan order, a follower only after its leader, at most ``concurrency`` at once."""
         limit = self.settings.concurrency or max(1, min(4, info.parallel))
         slots, ready = asyncio.Semaphore(limit), {item.id: asyncio.Event() for item in items}
@@ -95,49 +122,63 @@ class Warmer:
             try:
                 if item.leader in ready and item.leader not in self._warmed:
                     await ready[item.leader].wait()
+                    if self._over():
+                        return
                 await self._warm(item, prompts[item.id])
             finally:
                 ready[item.id].set()
                 slots.release()
 
-        running: set[asyncio.Task[None]] = set()
-        for done, item in enumerate(items):
-            if item.id in self._warmed:
-                ready[item.id].set()
-                continue
-            await self._either(slots.acquire())
-            if self._over(began_s):
-                break
-            task = asyncio.create_task(one(item))
-            running.add(task)
-            task.add_done_callback(running.discard)
-            self.progress("warm", done, len(items))
-        if running:
-            await self._either(asyncio.gather(*running, return_exceptions=True))
-        for task in list(running):
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        self.progress("warm", len(items), len(items))
+        def ended(task: asyncio.Task[None]) -> None:
+            if not task.cancelled():
+                self._broken = self._broken or task.exception()
+            self._done += 1
+            self.progress("warm", self._done, len(items))
 
-    async def _either(self, work: object) -> None:
-        """Wait for ``work``, or until ``stop`` is set."""
-        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        running: list[asyncio.Task[None]] = []
+        try:
+            for item in items:
+                if item.id in self._warmed:
+                    ready[item.id].set()
+                    self._done += 1
+                    continue
+                await self._unless_stopped(slots.acquire())
+                if self._over():
+                    break
+                running.append(asyncio.create_task(one(item)))
+                running[-1].add_done_callback(ended)
+            await self._unless_stopped(asyncio.gather(*running, return_exceptions=True))
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        if self._broken is not None:
+            raise self._broken
+
+    async def _unless_stopped(self, work: Awaitable[T]) -> T | None:
+        """The result of ``work``; ``None`` where ``stop`` is set before it is there, and the work is let go."""
+        task: asyncio.Future[T] = asyncio.ensure_future(work)
         halt = asyncio.create_task(self.stop.wait())
-        await asyncio.wait({task, halt}, return_when=asyncio.FIRST_COMPLETED)
-        halt.cancel()
-        if not task.done():
+        try:
+            waiting: set[asyncio.Future[Any]] = {task, halt}
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+        finally:
+            halt.cancel()
             task.cancel()
+        return None if task.cancelled() else task.result()
 
-    def _over(self, began_s: float) -> bool:
-        limit_s = self.settings.max_time_s
-        out_of_time = limit_s is not None and self.clock.now_s() - began_s >= limit_s
-        return out_of_time or self.stop.is_set() or self._fatal is not None
+    def _over(self) -> bool:
+        out_of_time = self.clock.now_s() >= self._deadline_s
+        return out_of_time or self.stop.is_set() or self._fatal is not None or self._broken is not None
 
     async def _warm(self, item: PlanItem, prompt: WarmPrompt) -> None:
         if prompt.ids is not None and not prompt.predicted_tokens:
             self._record(Entry(id=item.id, warmed=True, reason="shorter than one cache block of the engine"))
             return
-        reply, tried = await self._insist(item, prompt)
+        reply, tried = await self._insist(item, prompt, self._over)
         if reply is None:
             self._failed(item, prompt, tried.fault, tried.attempts)
             return
@@ -159,8 +200,10 @@ class Warmer:
         """Where only the engine knows the tokens, all whole blocks of what it counted but the last token."""
         return prompt.predicted_tokens if prompt.ids is not None else max(0, reply.prompt_tokens - 1)
 
-    async def _insist(self, item: PlanItem, prompt: WarmPrompt) -> tuple[Prefill | None, Tried]:
-        return await with_retries(lambda: self._send(item, prompt), self.settings, self.clock, self._jitter)
+    async def _insist(
+        self, item: PlanItem, prompt: WarmPrompt, over: Callable[[], bool]
+    ) -> tuple[Prefill | None, Tried]:
+        return await with_retries(lambda: self._send(item, prompt), self.settings, self.clock, self._jitter, over)
 
     async def _send(self, item: PlanItem, prompt: WarmPrompt) -> Prefill:
         return await self.engine.prefill(
@@ -168,19 +211,18 @@ class Warmer:
         )
 
     def _failed(self, item: PlanItem, prompt: WarmPrompt, fault: EngineFault | None, attempts: int) -> None:
-        self._failures_in_a_row += 1
+        """An engine that refuses an item is there; one that fails again and again is as good as gone."""
+        self._failures_in_a_row = 0 if isinstance(fault, EngineRejected) else self._failures_in_a_row + 1
         if isinstance(fault, _GONE) or self._failures_in_a_row >= self.settings.give_up_after:
-            self._fatal = fault
+            self._fatal = self._fatal or fault
             return
-        status = Outcome.CLIPPED if isinstance(fault, ContextExceeded) else Outcome.REJECTED
-        reason = fault.message if fault else ""
         self._record(
             Entry(
                 id=item.id,
-                status=status,
+                status=Outcome.REJECTED,
                 predicted_tokens=prompt.predicted_tokens,
                 attempts=attempts,
-                reason=reason,
+                reason=fault.message if fault else "",
             )
         )
 
@@ -207,7 +249,10 @@ class Warmer:
             if not entry.predicted_tokens:
                 self._record(Entry(id=item.id, status=Outcome.UNSUPPORTED, reason=entry.reason))
                 continue
-            reply, tried = await self._insist(item, prompt)
+            answer = await self._unless_stopped(self._insist(item, prompt, self.stop.is_set))
+            if answer is None:
+                return
+            reply, tried = answer
             if reply is None:
                 self._failed(item, prompt, tried.fault, tried.attempts)
                 continue
@@ -215,8 +260,8 @@ class Warmer:
             self._record(status_of(entry, prompt, reply, info, earlier.get(item.id)))
             self.progress("verify", done + 1, len(probed))
         for item in warmed:
-            speaker = spokesman(item, probed)
-            if item.id not in self._probed and speaker is not None and speaker.id in self._probed:
+            speaker = None if item.id in self._probed else spokesman(item, probed)
+            if speaker is not None and speaker.id in self._probed:
                 self._record(implied(self._warmed[item.id], prompts[item.id], self._probed[speaker.id]))
 
     def _outcome(self, item: PlanItem, prompt: WarmPrompt | None) -> ItemRun:
