@@ -73,15 +73,10 @@ def forest(
     return found
 
 
-def path(candidates: list[Candidate], number: int) -> list[int]:
-    """Numbers from the root down to ``number``."""
-    chain = []
-    while number >= 0:
-        chain.append(number)
-        number = candidates[number].parent
-    return chain[::-1]
-
-
 def text_of(candidates: list[Candidate], number: int) -> str:
     """The whole prefix of a candidate."""
-    return "".join(candidates[at].edge for at in path(candidates, number))
+    edges = []
+    while number >= 0:
+        edges.append(candidates[number].edge)
+        number = candidates[number].parent
+    return "".join(reversed(edges))

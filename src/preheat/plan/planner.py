@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence, Set
+from functools import partial
 
 import xxhash
+from msgspec import structs
 
 from preheat.errors import BadInput, InfeasibleBudget
-from preheat.plan.candidates import Candidate, path, text_of
+from preheat.plan.candidates import Candidate, text_of
 from preheat.plan.forecast import Forecast
 from preheat.plan.partitions import choose_partitions
-from preheat.plan.selection import Budget, Selection, Step, select_by_worth, select_in_order
+from preheat.plan.selection import OVER, Budget, Selection, Step, select_by_worth, select_in_order
 from preheat.plan.settings import PlanSettings
-from preheat.plan.states import to_antichain
+from preheat.plan.states import antichain
 from preheat.plan.strategies.strategy import STRATEGIES, Strategy
 from preheat.records.outcomes import Retention
 from preheat.records.plan import Plan, PlanItem
 from preheat.records.profile import Profile
-from preheat.records.rendering import Prefix
+from preheat.records.rendering import Prefix, Rendering
 from preheat.records.target import CostModel, EngineInfo
 from preheat.records.units import show_bytes, show_seconds
 
@@ -43,29 +46,26 @@ async def make_plan(
     strategy = _strategy(settings, profile)
     cost = cost or CostModel()
     at_s = profile.end_s if settings.at_s is None else settings.at_s
-    left_out: dict[str, int] = {}
+    other: dict[str, int] = {}
     candidates = strategy.propose(profile, Forecast(profile, at_s, settings.window_s), settings)
-    candidates = choose_partitions(candidates, profile, settings, engine, left_out)
+    candidates = choose_partitions(candidates, profile, settings, engine, other)
     budget, notes = _budget(settings, cost, engine)
-    retention = engine.retention if engine else Retention.BLOCKS
-    tokens = [round(found.total_blocks * profile.block_chars / cost.chars_per_token) for found in candidates]
-    exact: set[int] = set()
-    if measure is not None and candidates:
-        first = _select(candidates, tokens, strategy, cost, _generous(budget), retention, engine, {})
-        touched = sorted({at for step in first.steps for at in path(candidates, step.candidate)})
-        prefixes = [Prefix(text_of(candidates, at), profile.rendering) for at in touched]
-        counted = await measure(prefixes)
-        if counted is not None:
-            exact = set(touched)
-            cost = _recalibrated(cost, prefixes, counted)
-            tokens = [round(found.total_blocks * profile.block_chars / cost.chars_per_token) for found in candidates]
-            for at, count in zip(touched, counted, strict=True):
-                tokens[at] = count
-            left_out["not counted by the engine: below the budget's reach"] = len(candidates) - len(exact)
-            for at, found in enumerate(candidates):
-                found.goal = found.goal and at in exact
-    chosen = _select(candidates, tokens, strategy, cost, budget, retention, engine, left_out)
-    if not chosen.steps and candidates and left_out.get("over the budget"):
+    select = partial(_select, candidates, strategy, engine)
+    tokens = _estimated(candidates, profile, cost)
+    goals = {number for number, found in enumerate(candidates) if found.goal}
+    exact: dict[int, int] = {}
+    why: dict[int, str] = {}
+    if measure is not None:
+        first = select(goals, tokens, cost, _generous(budget))
+        exact = await _count(measure, candidates, sorted(first.covered_by), profile.rendering)
+        if exact:
+            cost = _recalibrated(cost, candidates, exact, profile)
+            tokens = [exact.get(at, count) for at, count in enumerate(_estimated(candidates, profile, cost))]
+            goals &= exact.keys()
+            why = {number: reason for number, reason in first.left_out.items() if number not in exact}
+    chosen = select(goals, tokens, cost, budget)
+    left_out = Counter(other) + Counter((why | chosen.left_out).values())
+    if not chosen.steps and left_out[OVER]:
         raise InfeasibleBudget(
             f"the budget ({_show(budget)}) holds not even one of {len(candidates)} prefixes",
             "raise --budget or --max-time",
@@ -82,7 +82,7 @@ async def make_plan(
         cost=cost,
         engine=engine,
         items=_items(chosen, candidates, tokens, exact, profile, engine),
-        left_out={reason: count for reason, count in left_out.items() if count},
+        left_out=dict(left_out),
         notes=notes,
     )
 
@@ -116,35 +116,49 @@ def _generous(budget: Budget) -> Budget:
     return Budget(None if budget.ms is None else budget.ms * 1.5, None if budget.bytes is None else budget.bytes * 1.5)
 
 
-def _recalibrated(cost: CostModel, prefixes: Sequence[Prefix], counted: Sequence[int]) -> CostModel:
-    tokens = sum(counted)
+def _estimated(candidates: list[Candidate], profile: Profile, cost: CostModel) -> list[int]:
+    """Tokens of each candidate's whole prefix."""
+    return [round(found.total_blocks * profile.block_chars / cost.chars_per_token) for found in candidates]
+
+
+async def _count(
+    measure: Measure, candidates: list[Candidate], numbers: list[int], rendering: Rendering
+) -> dict[int, int]:
+    """Exact tokens of these candidates' whole prefixes; empty where the engine gives no word."""
+    if not numbers:
+        return {}
+    counted = await measure([Prefix(text_of(candidates, number), rendering) for number in numbers])
+    return {} if counted is None else dict(zip(numbers, counted, strict=True))
+
+
+def _recalibrated(cost: CostModel, candidates: list[Candidate], exact: dict[int, int], profile: Profile) -> CostModel:
+    tokens = sum(exact.values())
     if not tokens:
         return cost
-    return CostModel(
-        prefill_ms_per_token=cost.prefill_ms_per_token,
-        fixed_ms=cost.fixed_ms,
-        kv_bytes_per_token=cost.kv_bytes_per_token,
-        chars_per_token=sum(len(prefix.text) for prefix in prefixes) / tokens,
-        source=cost.source,
-    )
+    chars = sum(candidates[number].total_blocks for number in exact) * profile.block_chars
+    return structs.replace(cost, chars_per_token=chars / tokens)
 
 
 def _select(
     candidates: list[Candidate],
-    tokens: list[int],
     strategy: Strategy,
+    engine: EngineInfo | None,
+    goals: Set[int],
+    tokens: list[int],
     cost: CostModel,
     budget: Budget,
-    retention: Retention,
-    engine: EngineInfo | None,
-    left_out: dict[str, int],
 ) -> Selection:
+    retention = engine.retention if engine else Retention.BLOCKS
     resident = [engine.whole_blocks(count) if engine else count for count in tokens]
-    if retention is Retention.STATES and not strategy.own_order:
-        to_antichain(candidates, resident)
     selection = Selection(candidates, resident, cost, retention)
-    choose = select_in_order if strategy.own_order else select_by_worth
-    choose(selection, budget, left_out)
+    if strategy.own_order:
+        select_in_order(selection, goals, budget)
+        return selection
+    if retention is Retention.STATES:
+        fitting = {number for number in goals if selection.affordable(number, budget)}
+        selection.left_out = dict.fromkeys(goals - fitting, OVER)
+        goals = antichain(candidates, fitting, resident, selection.left_out)
+    select_by_worth(selection, goals, budget)
     return selection
 
 
@@ -152,7 +166,7 @@ def _items(
     chosen: Selection,
     candidates: list[Candidate],
     tokens: list[int],
-    exact: set[int],
+    exact: dict[int, int],
     profile: Profile,
     engine: EngineInfo | None,
 ) -> list[PlanItem]:

@@ -11,12 +11,15 @@ Horn (1972), "Single-machine job sequencing with treelike precedence ordering".
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from preheat.plan.candidates import Candidate, path
+from preheat.plan.candidates import Candidate
 from preheat.records.outcomes import Retention
 from preheat.records.target import CostModel
+
+OVER = "over the budget"
+SHORT = "shorter than one cache block"
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,9 @@ class Budget:
 
     ms: float | None
     bytes: float | None
+
+    def holds(self, ms: float, bytes: float) -> bool:
+        return (self.ms is None or ms <= self.ms) and (self.bytes is None or bytes <= self.bytes)
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,8 @@ class Step:
 class Selection:
     """Takes candidates one by one; knows what is covered already and what each further path would cost and gain.
 
-    ``resident`` gives, per candidate, the tokens of its whole prefix in whole cache blocks.
+    ``resident`` gives, per candidate, the tokens of its whole prefix in whole cache blocks. ``left_out`` says, per
+    candidate that was wanted and did not make it, why.
     """
 
     def __init__(
@@ -55,41 +62,50 @@ class Selection:
         self.covered_by: dict[int, int] = {}
         self.state_ends: set[int] = set()
         self.steps: list[Step] = []
+        self.left_out: dict[int, str] = {}
         self.used_ms = 0.0
         self.used_bytes = 0.0
 
     def price(self, number: int) -> Step:
         """What taking this candidate now would add; ``new_tokens`` 0 means that nothing is left to warm."""
-        chain = path(self.candidates, number)
-        fresh = [at for at in chain if at not in self.covered_by]
-        known = chain[: len(chain) - len(fresh)]
-        leader = self.covered_by[known[-1]] if known else None
-        base = self.resident[known[-1]] if known else 0
+        fresh, known = self._fresh(number)
+        leader = self.covered_by.get(known)
+        base = self.resident[known] if known >= 0 else 0
         new_tokens = max(0, self.resident[number] - base)
         gain_ms, before = 0.0, base
-        for at in fresh:
+        for at in reversed(fresh):
             tokens = max(0, self.resident[at] - before)
             gain_ms += self.candidates[at].expectation.in_window * tokens * self.cost.prefill_ms_per_token
             before = max(before, self.resident[at])
-        extends = bool(known) and known[-1] in self.state_ends
-        stored = new_tokens if self.retention is Retention.BLOCKS or extends else self.resident[number]
+        extends = self.retention is Retention.BLOCKS or known in self.state_ends
+        stored = new_tokens if extends else self.resident[number]
         cost_ms = self.cost.prefill_ms(new_tokens)
         return Step(number, leader, new_tokens, stored * self.cost.kv_bytes_per_token, cost_ms, gain_ms)
 
     def fits(self, step: Step, budget: Budget) -> bool:
-        return (budget.ms is None or self.used_ms + step.cost_ms <= budget.ms) and (
-            budget.bytes is None or self.used_bytes + step.bytes <= budget.bytes
-        )
+        return budget.holds(self.used_ms + step.cost_ms, self.used_bytes + step.bytes)
+
+    def affordable(self, number: int, budget: Budget) -> bool:
+        """Whether the whole prefix of this candidate, and nothing else, is within the budget."""
+        tokens = self.resident[number]
+        return budget.holds(self.cost.prefill_ms(tokens), tokens * self.cost.kv_bytes_per_token)
 
     def take(self, step: Step) -> None:
-        number = len(self.steps)
-        for at in path(self.candidates, step.candidate):
-            self.covered_by.setdefault(at, number)
-            self.state_ends.discard(at)
+        fresh, known = self._fresh(step.candidate)
+        self.covered_by.update(dict.fromkeys(fresh, len(self.steps)))
+        self.state_ends.discard(known)
         self.state_ends.add(step.candidate)
         self.steps.append(step)
         self.used_ms += step.cost_ms
         self.used_bytes += step.bytes
+
+    def _fresh(self, number: int) -> tuple[list[int], int]:
+        """What of a candidate's path is not covered yet, from its end up, and the covered prefix above it (or -1)."""
+        fresh = []
+        while number >= 0 and number not in self.covered_by:
+            fresh.append(number)
+            number = self.candidates[number].parent
+        return fresh, number
 
 
 def density(step: Step, budget: Budget) -> float:
@@ -102,14 +118,14 @@ def density(step: Step, budget: Budget) -> float:
     return step.gain_ms / max(max(shares) if shares else step.cost_ms, 1e-12)
 
 
-def select_by_worth(selection: Selection, budget: Budget, left_out: dict[str, int]) -> None:
+def select_by_worth(selection: Selection, goals: Iterable[int], budget: Budget) -> None:
     """Greedy by density, closed under parents, with a lazy queue."""
     queue: list[tuple[float, int]] = []
-    for number, candidate in enumerate(selection.candidates):
-        if candidate.goal:
-            step = selection.price(number)
-            if step.new_tokens:
-                queue.append((-density(step, budget), number))
+    for number in goals:
+        if selection.resident[number]:
+            queue.append((-density(selection.price(number), budget), number))
+        else:
+            selection.left_out[number] = SHORT
     heapq.heapify(queue)
     while queue:
         _, number = heapq.heappop(queue)
@@ -120,26 +136,20 @@ def select_by_worth(selection: Selection, budget: Budget, left_out: dict[str, in
         if queue and worth > queue[0][0] + 1e-9:
             heapq.heappush(queue, (worth, number))
         elif not selection.fits(step, budget):
-            _count(left_out, "over the budget")
+            selection.left_out[number] = OVER
         elif step.gain_ms <= 0:
-            _count(left_out, "no saving expected")
+            selection.left_out[number] = "no saving expected"
         else:
             selection.take(step)
 
 
-def select_in_order(selection: Selection, budget: Budget, left_out: dict[str, int]) -> None:
+def select_in_order(selection: Selection, goals: Iterable[int], budget: Budget) -> None:
     """The strategy's own order, highest priority first, as far as the budgets go."""
-    order = [number for number, candidate in enumerate(selection.candidates) if candidate.goal]
-    order.sort(key=lambda number: (-selection.candidates[number].priority, number))
-    for number in order:
+    for number in sorted(goals, key=lambda number: (-selection.candidates[number].priority, number)):
         step = selection.price(number)
         if not step.new_tokens:
-            _count(left_out, "covered by another item or shorter than one cache block")
+            selection.left_out[number] = "covered by another item" if selection.resident[number] else SHORT
         elif selection.fits(step, budget):
             selection.take(step)
         else:
-            _count(left_out, "over the budget")
-
-
-def _count(left_out: dict[str, int], reason: str) -> None:
-    left_out[reason] = left_out.get(reason, 0) + 1
+            selection.left_out[number] = OVER

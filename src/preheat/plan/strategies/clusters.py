@@ -5,35 +5,26 @@ The representative is warmed whole, as the article has it: what it shares with t
 
 from __future__ import annotations
 
-from preheat.plan.candidates import Candidate
-from preheat.plan.forecast import Expectation, Forecast
-from preheat.plan.settings import DAY_S, PlanSettings
+import xxhash
+
+from preheat.plan.candidates import Candidate, forest
+from preheat.plan.forecast import Forecast
+from preheat.plan.settings import PlanSettings
 from preheat.records.profile import Profile
 
 
 def propose_clusters(profile: Profile, forecast: Forecast, settings: PlanSettings) -> list[Candidate]:
-    """Representatives as a flat forest, cut to whole blocks; a cluster's expected uses follow from its share."""
-    span_s = max(profile.end_s - profile.start_s, profile.bucket_s)
-    rate = profile.requests / span_s
-    found: list[Candidate] = []
+    """Representatives, cut to whole blocks, with all that leads to them, so that what they share is paid for once.
+
+    A representative is a prompt of the log, so it ends at a node (unless that was pruned: then it is left out).
+    """
+    numbers = {(node.partition, node.hash): number for number, node in enumerate(profile.nodes)}
+    goals: dict[int, float] = {}
     for cluster in profile.clusters[: settings.max_candidates]:
         text = cluster.representative or ""
-        blocks = len(text) // profile.block_chars
-        if not blocks:
-            continue
-        window, day = (min(1.0, cluster.share * rate * span) for span in (forecast.window_s, DAY_S))
-        found.append(
-            Candidate(
-                hash=cluster.hash,
-                parent=-1,
-                partition=cluster.partition,
-                blocks=blocks,
-                total_blocks=blocks,
-                edge=text[: blocks * profile.block_chars],
-                expectation=Expectation(cluster.share * rate * forecast.window_s, window, day),
-                seen=cluster.size,
-                tenants={},
-                priority=cluster.share,
-            )
-        )
-    return found
+        whole = text[: len(text) // profile.block_chars * profile.block_chars]
+        digest = xxhash.xxh3_128_hexdigest(whole.encode("utf-8", "surrogatepass"))
+        number = numbers.get((cluster.partition, digest))
+        if number is not None:
+            goals[number] = goals.get(number, 0.0) + cluster.share
+    return forest(profile, goals, lambda number: forecast.of(profile.nodes[number]), goals)
