@@ -147,7 +147,8 @@ class Warmer:
                     break
                 running.append(asyncio.create_task(one(item)))
                 running[-1].add_done_callback(ended)
-            await self._unless_stopped(asyncio.gather(*running, return_exceptions=True))
+            if running:
+                await self._unless_stopped(asyncio.wait(running))
         finally:
             for task in running:
                 task.cancel()
