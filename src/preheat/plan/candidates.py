@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from preheat.plan.forecast import Expectation
 from preheat.records.profile import Profile
@@ -27,7 +27,6 @@ class Candidate:
     tenants: dict[str, int]
     goal: bool = True
     priority: float = 0.0
-    children: list[int] = field(default_factory=list)
 
 
 def forest(
@@ -68,8 +67,6 @@ def forest(
                 priority=goals.get(number, 0.0) if goals else 0.0,
             )
         )
-        if parent >= 0:
-            found[parent].children.append(len(found) - 1)
     return found
 
 

@@ -45,7 +45,7 @@ class Forecast:
         self._cut = profile.end_s > at_s
         self._kernels = self._mixture()
         self._known: dict[int, list[float]] = {}
-        once, twice = (sum(node.count == times for node in profile.nodes) for times in (1, 2))
+        once, twice = (sum(round(self._seen(node)) == times for node in profile.nodes) for times in (1, 2))
         self.discount = once / (once + 2 * twice) if once else 0.0
 
     def _mixture(self) -> list[tuple[float, float, float]]:
@@ -63,7 +63,8 @@ class Forecast:
         rates = [0.0] * len(self._kernels)
         for bucket, count in node.arrivals.items():
             rates = [rate + count * each for rate, each in zip(rates, self._rates(bucket), strict=True)]
-        keep = max(0.0, 1.0 - self.discount / node.count) if node.count else 0.0
+        seen = self._seen(node)
+        keep = max(0.0, 1.0 - self.discount / seen) if seen else 0.0
         for rate, (memory_s, weight, _) in zip(rates, self._kernels, strict=True):
             window_uses, day_uses = (keep * rate * _lasting(span, memory_s) for span in (self.window_s, DAY_S))
             uses += weight * window_uses
@@ -75,12 +76,21 @@ class Forecast:
         """What one arrival in ``bucket`` adds to the rate at each memory length, per second."""
         known = self._known.get(bucket)
         if known is None:
-            start_s = bucket * self.bucket_s
-            past = min(1.0, max(0.0, (self.at_s - start_s) / self.bucket_s)) if self._cut else 1.0
-            age_s = max(0.0, self.at_s - start_s - 0.5 * self.bucket_s)
+            past = self._past(bucket)
+            age_s = max(0.0, self.at_s - (bucket + 0.5) * self.bucket_s)
             known = [past * math.exp(-age_s / memory_s) / observed_s for memory_s, _, observed_s in self._kernels]
             self._known[bucket] = known
         return known
+
+    def _past(self, bucket: int) -> float:
+        """The share of a bucket's arrivals that came before the start."""
+        return min(1.0, max(0.0, self.at_s / self.bucket_s - bucket)) if self._cut else 1.0
+
+    def _seen(self, node: Node) -> float:
+        """Requests that passed through a node before the start."""
+        if not self._cut:
+            return node.count
+        return sum(count * self._past(bucket) for bucket, count in node.arrivals.items())
 
 
 def _lasting(span_s: float, memory_s: float) -> float:

@@ -35,9 +35,6 @@ def choose_partitions(
             continue
         place[number] = len(kept)
         found.parent = place.get(found.parent, -1)
-        found.children = []
-        if found.parent >= 0:
-            kept[found.parent].children.append(len(kept))
         kept.append(found)
     return kept
 

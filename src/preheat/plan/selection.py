@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from preheat.plan.candidates import Candidate
 from preheat.records.outcomes import Retention
@@ -33,8 +34,7 @@ class Budget:
         return (self.ms is None or ms <= self.ms) and (self.bytes is None or bytes <= self.bytes)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One item of the plan: the candidate it ends at, and what it adds. ``leader`` is an earlier step's number."""
 
     candidate: int
@@ -60,6 +60,9 @@ class Selection:
         self.cost = cost
         self.retention = retention
         self.covered_by: dict[int, int] = {}
+        self._covered_above = [-1] * len(candidates)
+        self._children: list[list[int]] = [[] for _ in candidates]
+        self._worth = self._whole_worth()
         self.state_ends: set[int] = set()
         self.steps: list[Step] = []
         self.left_out: dict[int, str] = {}
@@ -68,15 +71,11 @@ class Selection:
 
     def price(self, number: int) -> Step:
         """What taking this candidate now would add; ``new_tokens`` 0 means that nothing is left to warm."""
-        fresh, known = self._fresh(number)
+        known = self._covered_above[number]
+        held, saved_ms = (self.resident[known], self._worth[known]) if known >= 0 else (0, 0.0)
         leader = self.covered_by.get(known)
-        base = self.resident[known] if known >= 0 else 0
-        new_tokens = max(0, self.resident[number] - base)
-        gain_ms, before = 0.0, base
-        for at in reversed(fresh):
-            tokens = max(0, self.resident[at] - before)
-            gain_ms += self.candidates[at].expectation.in_window * tokens * self.cost.prefill_ms_per_token
-            before = max(before, self.resident[at])
+        new_tokens = max(0, self.resident[number] - held)
+        gain_ms = self._worth[number] - saved_ms
         extends = self.retention is Retention.BLOCKS or known in self.state_ends
         stored = new_tokens if extends else self.resident[number]
         cost_ms = self.cost.prefill_ms(new_tokens)
@@ -91,21 +90,37 @@ class Selection:
         return budget.holds(self.cost.prefill_ms(tokens), tokens * self.cost.kv_bytes_per_token)
 
     def take(self, step: Step) -> None:
-        fresh, known = self._fresh(step.candidate)
-        self.covered_by.update(dict.fromkeys(fresh, len(self.steps)))
-        self.state_ends.discard(known)
+        self.state_ends.discard(self._covered_above[step.candidate])
         self.state_ends.add(step.candidate)
+        at = step.candidate
+        while at >= 0 and at not in self.covered_by:
+            self.covered_by[at] = len(self.steps)
+            self._cover(at)
+            at = self.candidates[at].parent
         self.steps.append(step)
         self.used_ms += step.cost_ms
         self.used_bytes += step.bytes
 
-    def _fresh(self, number: int) -> tuple[list[int], int]:
-        """What of a candidate's path is not covered yet, from its end up, and the covered prefix above it (or -1)."""
-        fresh = []
-        while number >= 0 and number not in self.covered_by:
-            fresh.append(number)
-            number = self.candidates[number].parent
-        return fresh, number
+    def _cover(self, number: int) -> None:
+        """All below, as far as nothing nearer is covered, now extends this candidate."""
+        below = [number]
+        while below:
+            at = below.pop()
+            self._covered_above[at] = number
+            below.extend(child for child in self._children[at] if child not in self.covered_by)
+
+    def _whole_worth(self) -> list[float]:
+        """Expected milliseconds saved by each candidate's whole path; parents stand before their children."""
+        worth: list[float] = []
+        reach: list[int] = []
+        for number, found in enumerate(self.candidates):
+            above, saved_ms = (reach[found.parent], worth[found.parent]) if found.parent >= 0 else (0, 0.0)
+            tokens = max(0, self.resident[number] - above)
+            worth.append(saved_ms + found.expectation.in_window * tokens * self.cost.prefill_ms_per_token)
+            reach.append(above + tokens)
+            if found.parent >= 0:
+                self._children[found.parent].append(number)
+        return worth
 
 
 def density(step: Step, budget: Budget) -> float:

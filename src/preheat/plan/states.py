@@ -31,7 +31,7 @@ def antichain(
     """
     below: list[list[int]] = [[] for _ in candidates]
     for number in range(len(candidates) - 1, -1, -1):
-        kept = _kept(candidates, below[number], resident, number, left_out)
+        kept = _kept(candidates, below[number], resident, number)
         below[number] = []
         if not kept and number in goals:
             kept = [number]
@@ -42,12 +42,17 @@ def antichain(
             below[parent].extend(kept)
         else:
             below[parent] = kept
-    return {state for states in below for state in states}
+    remaining = {state for states in below for state in states}
+    reached = set(remaining)
+    for number in range(len(candidates) - 1, -1, -1):
+        if number in reached:
+            reached.add(candidates[number].parent)
+        elif number in goals:
+            left_out[number] = "would be cut off: its traffic mostly goes elsewhere"
+    return remaining
 
 
-def _kept(
-    candidates: list[Candidate], states: list[int], resident: Sequence[int], number: int, left_out: dict[int, str]
-) -> list[int]:
+def _kept(candidates: list[Candidate], states: list[int], resident: Sequence[int], number: int) -> list[int]:
     """The states that survive the traffic of the prefix ``number``, which they all extend."""
     if not states:
         return states
@@ -58,6 +63,5 @@ def _kept(
         exposed = resident[number] >= LEFT_ALONE_BELOW * resident[state]
         if exposed and rate < MOST * (rate + stray):
             given_up.add(state)
-            left_out[state] = "would be cut off: its traffic mostly goes elsewhere"
             stray += rate
     return [state for state in states if state not in given_up] if given_up else states
