@@ -62,6 +62,8 @@ class Result:
 
 async def up(job: Job, fleet: Fleet, result: Result, stages: Stages, save: Callable[[Result], None]) -> Result:
     """The whole job. ``save`` is called after each stage, so that an end at any time leaves what was reached."""
+    if fleet.cold is not None:
+        await fleet.cold.describe()  # one that is not there is found out now, not after the warm-up
     target = await stages.target(fleet.warmed, job.rendering)
     result.profile, later = await stages.learn(
         job.logs, job.format, job.until, target, job.mine, job.replay, result.report
