@@ -15,7 +15,7 @@ from preheat.records.target import CostModel, EngineInfo
 _SMALL, _LARGE = 24, 160
 _FAST_MS = 150.0
 _FAST_SMALL, _FAST_LARGE = 256, 1_536
-_WORDS = "river stone window paper garden winter orange table letter morning silver island copper market".split()
+_WORDS = ("river", "stone", "window", "paper", "garden", "winter", "orange", "table", "letter", "morning", "silver")
 
 
 class Speed(msgspec.Struct, frozen=True, kw_only=True):

@@ -112,6 +112,7 @@ class OpenAIEngine:
             url=self.url,
             model=model,
             models=models,
+            block_tokens=self.wire.settings.block_tokens,
             retention=Retention.BLOCKS,
             reports_cached=await self._probe_cached(model),
         )

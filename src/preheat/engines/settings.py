@@ -33,5 +33,7 @@ class EngineSettings:
     """Longest wait for a connection."""
     timeout_s: float = 30.0
     """Longest wait for an answer to a question that computes nothing."""
+    block_tokens: int = 16
+    """Tokens per cache block of a generic endpoint, which does not say it (OpenAI's own: 128)."""
     tokenize_in_flight: int = 8
     """Tokenizer requests under way at once."""

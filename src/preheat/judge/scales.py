@@ -51,8 +51,8 @@ def fitting(values: list[float], start: float, end: float) -> Scale:
     if least < _TINY or greatest / least < LOG_FROM:
         return linear(values, start, end)
     ticks = _log_ticks(10 ** floor(log10(least)), 10 ** ceil(log10(greatest)))
-    low = max(tick for tick in ticks if tick <= least * (1 + 1e-9))
-    high = min(tick for tick in ticks if tick >= greatest * (1 - 1e-9))
+    low = max((tick for tick in ticks if tick <= least * (1 + 1e-9)), default=least)
+    high = min((tick for tick in ticks if tick >= greatest * (1 - 1e-9)), default=greatest)
     return Scale(min(low, least), max(high, greatest), start, end, log=True)
 
 
