@@ -11,6 +11,7 @@ from forests import Forest, candidate, forests
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preheat.plan.candidates import Candidate
 from preheat.plan.selection import OVER, SHORT, Budget, Selection, density, select_by_worth, select_in_order
 from preheat.plan.states import antichain
 from preheat.records.outcomes import Retention
@@ -138,7 +139,8 @@ def test_greedy_falls_short_of_the_optimum_by_one_item_at_most(forest: Forest, t
 
 
 def random_forest(rng: random.Random, nodes: int) -> Forest:
-    candidates, resident = [], []
+    candidates: list[Candidate] = []
+    resident: list[int] = []
     for number in range(nodes):
         parent = rng.randrange(-1, number)
         above, length = (candidates[parent].expectation.in_window, resident[parent]) if parent >= 0 else (1.0, 0)
@@ -147,9 +149,9 @@ def random_forest(rng: random.Random, nodes: int) -> Forest:
     return Forest(candidates, resident)
 
 
-@pytest.mark.parametrize(("share", "worst", "mean"), [(0.25, 0.0, 0.7), (0.5, 0.5, 0.9), (0.9, 0.8, 0.97)])
+@pytest.mark.parametrize(("share", "worst", "mean"), [(0.25, 0.55, 0.95), (0.5, 0.8, 0.98), (0.9, 0.9, 0.99)])
 def test_greedy_against_the_optimum_on_random_forests(share: float, worst: float, mean: float) -> None:
-    """``share`` of all tokens as the budget. Seen: worst and mean ratio RATIOS."""
+    """``share`` of all tokens as the budget. Seen, worst and mean: 0.63 and 0.98, 0.90 and 0.99, 0.95 and 0.997."""
     rng = random.Random(7)
     ratios = []
     for _ in range(60):
@@ -158,7 +160,6 @@ def test_greedy_against_the_optimum_on_random_forests(share: float, worst: float
         optimum = best(forest, tokens)
         if optimum:
             ratios.append(forest.worth(set(choose(forest, Budget(tokens, None)).covered_by)) / optimum)
-    print(share, min(ratios), sum(ratios) / len(ratios))
     assert min(ratios) >= worst
     assert sum(ratios) / len(ratios) >= mean
 

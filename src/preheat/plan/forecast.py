@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from preheat.plan.settings import DAY_S
 from preheat.records.profile import Node, Profile
@@ -29,6 +30,16 @@ class Expectation:
     uses: float
     in_window: float
     in_day: float
+
+
+class _Kernel(NamedTuple):
+    """A memory length and its weight; the time observed, the window and the day, each as far as the memory reaches."""
+
+    memory_s: float
+    weight: float
+    observed_s: float
+    window_s: float
+    day_s: float
 
 
 class Forecast:
@@ -48,13 +59,14 @@ class Forecast:
         once, twice = (sum(round(self._seen(node)) == times for node in profile.nodes) for times in (1, 2))
         self.discount = once / (once + 2 * twice) if once else 0.0
 
-    def _mixture(self) -> list[tuple[float, float, float]]:
-        """``(memory s, weight, effective observation time s)``: memories no longer than the history there is."""
+    def _mixture(self) -> list[_Kernel]:
+        """Memories no longer than the history there is."""
         kernels = []
+        history_s = max(self.history_s, self.bucket_s)
         for memory_s, weight in _MEMORIES_S:
-            memory_s = min(memory_s, max(self.history_s, self.bucket_s))
-            observed_s = memory_s * -math.expm1(-max(self.history_s, self.bucket_s) / memory_s)
-            kernels.append((memory_s, weight, observed_s))
+            memory_s = min(memory_s, history_s)
+            observed_s, window_s, day_s = (_lasting(span, memory_s) for span in (history_s, self.window_s, DAY_S))
+            kernels.append(_Kernel(memory_s, weight, observed_s, window_s, day_s))
         return kernels
 
     def of(self, node: Node) -> Expectation:
@@ -65,11 +77,10 @@ class Forecast:
             rates = [rate + count * each for rate, each in zip(rates, self._rates(bucket), strict=True)]
         seen = self._seen(node)
         keep = max(0.0, 1.0 - self.discount / seen) if seen else 0.0
-        for rate, (memory_s, weight, _) in zip(rates, self._kernels, strict=True):
-            window_uses, day_uses = (keep * rate * _lasting(span, memory_s) for span in (self.window_s, DAY_S))
-            uses += weight * window_uses
-            in_window += weight * -math.expm1(-window_uses)
-            in_day += weight * -math.expm1(-day_uses)
+        for rate, (_, weight, _, window_s, day_s) in zip(rates, self._kernels, strict=True):
+            uses += weight * keep * rate * window_s
+            in_window += weight * -math.expm1(-keep * rate * window_s)
+            in_day += weight * -math.expm1(-keep * rate * day_s)
         return Expectation(uses, in_window, in_day)
 
     def _rates(self, bucket: int) -> list[float]:
@@ -78,7 +89,7 @@ class Forecast:
         if known is None:
             past = self._past(bucket)
             age_s = max(0.0, self.at_s - (bucket + 0.5) * self.bucket_s)
-            known = [past * math.exp(-age_s / memory_s) / observed_s for memory_s, _, observed_s in self._kernels]
+            known = [past * math.exp(-age_s / memory_s) / observed_s for memory_s, _, observed_s, _, _ in self._kernels]
             self._known[bucket] = known
         return known
 

@@ -40,8 +40,9 @@ async def make_plan(
     """Choose what to warm.
 
     Tokens are estimated first (``cost.chars_per_token``) and, with ``measure``, counted exactly for everything that
-    a generous first choice touches; the final choice is made on those. Raises :class:`InfeasibleBudget` when the
-    budgets hold not even one item, :class:`BadInput` for an unknown strategy or a profile without text.
+    a generous first choice (half as much budget again, no rounding to cache blocks) touches; the final choice is made
+    on those. Raises :class:`InfeasibleBudget` when the budgets hold not even one item, :class:`BadInput` for an
+    unknown strategy or a profile without text.
     """
     strategy = _strategy(settings, profile)
     cost = cost or CostModel()
@@ -50,7 +51,8 @@ async def make_plan(
     candidates = strategy.propose(profile, Forecast(profile, at_s, settings.window_s), settings)
     candidates = choose_partitions(candidates, profile, settings, engine, other)
     budget, notes = _budget(settings, cost, engine)
-    select = partial(_select, candidates, strategy, engine)
+    retention = engine.retention if engine else Retention.BLOCKS
+    select = partial(_select, candidates, strategy, retention)
     tokens = _estimated(candidates, profile, cost)
     goals = {number for number, found in enumerate(candidates) if found.goal}
     exact: dict[int, int] = {}
@@ -63,7 +65,8 @@ async def make_plan(
             tokens = [exact.get(at, count) for at, count in enumerate(_estimated(candidates, profile, cost))]
             goals &= exact.keys()
             why = {number: reason for number, reason in first.left_out.items() if number not in exact}
-    chosen = select(goals, tokens, cost, budget)
+    resident = [engine.whole_blocks(count) for count in tokens] if engine else tokens
+    chosen = select(goals, resident, cost, budget)
     left_out = Counter(other) + Counter((why | chosen.left_out).values())
     if not chosen.steps and left_out[OVER]:
         raise InfeasibleBudget(
@@ -142,14 +145,12 @@ def _recalibrated(cost: CostModel, candidates: list[Candidate], exact: dict[int,
 def _select(
     candidates: list[Candidate],
     strategy: Strategy,
-    engine: EngineInfo | None,
+    retention: Retention,
     goals: Set[int],
-    tokens: list[int],
+    resident: list[int],
     cost: CostModel,
     budget: Budget,
 ) -> Selection:
-    retention = engine.retention if engine else Retention.BLOCKS
-    resident = [engine.whole_blocks(count) if engine else count for count in tokens]
     selection = Selection(candidates, resident, cost, retention)
     if strategy.own_order:
         select_in_order(selection, goals, budget)
