@@ -14,7 +14,6 @@ from preheat.engines.engine import Engine, rendering_of
 from preheat.errors import Interrupted
 from preheat.files.versioned import digest
 from preheat.judge.redundancy import LaterPrompt, Redundancy, redundancy, warmed_ids
-from preheat.mine.miner import mine
 from preheat.mine.settings import MineSettings
 from preheat.plan.planner import Measure, make_plan
 from preheat.plan.settings import PlanSettings
@@ -92,6 +91,7 @@ class Stages:
         report: ReadReport,
     ) -> tuple[Profile, Later]:
         """Read the log once: mine what lies before the cut, keep what lies in the window after it."""
+        from preheat.mine.miner import mine  # brings scipy, which the other stages do without
 
         def work() -> tuple[Profile, Later]:
             cut = find_cut(logs, until, window.window_s, format, self._stoppable)

@@ -72,11 +72,12 @@ async def _make(profile: Profile, flags: dict[str, Any], stop: asyncio.Event) ->
     from preheat.engines.calibrate import calibrate
     from preheat.files.versioned import digest
     from preheat.plan.planner import make_plan
-    from preheat.stages import measure_with
 
     settings, profile_hash = _settings(profile, flags), digest(profile)
     if flags["engine"] is None:
         return await make_plan(profile, settings, profile_hash=profile_hash, cost=_given_cost(flags, None))
+    from preheat.stages import measure_with
+
     connection = engine_settings(
         **{
             name: flags[name]

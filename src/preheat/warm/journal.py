@@ -13,7 +13,10 @@ from preheat.records.outcomes import Outcome
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One event: the head of a run (``plan`` and ``engine``), a warmed item, or a probed one (``status``)."""
+    """One event: the head of a run (``plan`` and ``engine``), a warmed item, or a probed one (``status``).
+
+    ``computed_before``: what was cached of it came from items that the same run had warmed before.
+    """
 
     plan: str | None = None
     engine: str | None = None
@@ -23,6 +26,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     predicted_tokens: int = 0
     cached_tokens: int | None = None
     cached_before: int | None = None
+    computed_before: bool = False
     computed_tokens: int = 0
     probe_tokens: int = 0
     warm_ms: float = 0.0

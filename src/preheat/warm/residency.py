@@ -77,6 +77,8 @@ def _judge(warmed: Entry, predicted: int, cached: int | None, clipped: bool) -> 
         return Outcome.MISSING, f"{cached} of {predicted} tokens resident at the first probe"
     if clipped:
         return Outcome.CLIPPED, f"longer than the engine's context; resident up to token {cached}"
+    if warmed.computed_before:
+        return Outcome.LOADED, "computed together with an item before it"
     if warmed.cached_before is not None and warmed.cached_before >= predicted:
         return Outcome.ALREADY, ""
     return Outcome.LOADED, ""

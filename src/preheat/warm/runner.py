@@ -16,6 +16,7 @@ from preheat.records.outcomes import Outcome, Retention
 from preheat.records.plan import Plan, PlanItem
 from preheat.records.run import ItemRun, WarmRun
 from preheat.records.target import EngineInfo
+from preheat.warm.computed import Computed
 from preheat.warm.journal import Entry, WarmJournal
 from preheat.warm.prompts import WarmPrompt, prepare
 from preheat.warm.residency import implied, longest_only, spokesman, status_of
@@ -62,6 +63,7 @@ class Warmer:
         self._broken: BaseException | None = None
         self._deadline_s = float("inf")
         self._done = 0
+        self._computed = Computed(1)
 
     async def run(self) -> WarmRun:
         """Warm, verify, report. Raises :class:`EngineFault` when the engine is gone for good."""
@@ -117,6 +119,10 @@ class Warmer:
         """In plan order, a follower only after its leader, at most ``concurrency`` at once."""
         limit = self.settings.concurrency or max(1, min(4, info.parallel))
         slots, ready = asyncio.Semaphore(limit), {item.id: asyncio.Event() for item in items}
+        self._computed = Computed(info.block_tokens)
+        for item in items:
+            if item.id in self._warmed:
+                self._note_computed(item, prompts[item.id], self._warmed[item.id].cached_before)
 
         async def one(item: PlanItem) -> None:
             try:
@@ -184,18 +190,27 @@ class Warmer:
             self._failed(item, prompt, tried.fault, tried.attempts)
             return
         self._failures_in_a_row = 0
+        ids, before, predicted = prompt.ids, reply.cached_tokens, self._predicted(prompt, reply)
+        theirs = ids is not None and before is not None and before >= predicted
+        computed_before = theirs and self._computed.holds(ids or (), item.adapter, predicted)
+        self._note_computed(item, prompt, before)
         self._record(
             Entry(
                 id=item.id,
                 warmed=True,
-                predicted_tokens=self._predicted(prompt, reply),
-                cached_before=reply.cached_tokens,
+                computed_before=computed_before,
+                predicted_tokens=predicted,
+                cached_before=before,
                 computed_tokens=reply.prompt_tokens - (reply.cached_tokens or 0),
                 warm_ms=round(reply.wall_ms, 3),
                 attempts=tried.attempts,
                 reason="longer than the engine's context" if prompt.clipped else "",
             )
         )
+
+    def _note_computed(self, item: PlanItem, prompt: WarmPrompt, before: int | None) -> None:
+        if prompt.ids is not None and before is not None:
+            self._computed.add(prompt.ids, item.adapter, before, prompt.predicted_tokens)
 
     def _predicted(self, prompt: WarmPrompt, reply: Prefill) -> int:
         """Where only the engine knows the tokens, all whole blocks of what it counted but the last token."""
