@@ -83,7 +83,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with the documented exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, _interrupt)  # so that temporary files go, and the exit code is the documented one
-    code = _run(arguments, "--debug" in arguments)
+    code = run_line(arguments, debug="--debug" in arguments)
     try:
         sys.stdout.flush()
     except OSError:  # nobody is left to read it, and the interpreter would try once more
@@ -99,7 +99,8 @@ def _close_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _run(arguments: list[str], debug: bool) -> int:
+def run_line(arguments: list[str], *, debug: bool) -> int:
+    """One command line, to its exit code; errors are one line on standard error, unless ``debug`` lets them through."""
     try:
         result: Any = app.main(args=arguments, prog_name="preheat", standalone_mode=False)
         sys.stdout.flush()
