@@ -85,6 +85,16 @@ async def test_counts_that_the_engine_gives_decide_what_fits() -> None:
     assert exact.left_out == {"over the budget": 3}
 
 
+async def test_nothing_is_planned_that_the_engine_has_not_counted() -> None:
+    async def few(prefixes: Sequence[Prefix]) -> list[int] | None:
+        return [len(prefix.text) // 8 for prefix in prefixes]
+
+    plan = await plan_of(profile_of(CHATS), budget_bytes=6 * 2 * 10, measure=few)
+    assert 1 < len(plan.items) < 9
+    assert all(item.tokens_exact for item in plan.items)
+    assert plan.left_out["over the budget"] == 9 - len(plan.items)
+
+
 @pytest.mark.parametrize("measure", [None, no_word, count])
 @pytest.mark.parametrize("limit", [{"budget_bytes": 3}, {"budget_ms": 0.5}, {"budget_bytes": 0}])
 @pytest.mark.parametrize("retention", Retention)

@@ -57,3 +57,10 @@ def test_traffic_that_would_keep_too_little_of_a_state_leaves_it_alone() -> None
 def test_siblings_stand_side_by_side() -> None:
     both = [candidate(-1, 0.9, uses=10.0), candidate(0, 0.5, uses=5.0), candidate(0, 0.5, uses=5.0)]
     assert states_of(Forest(both, [100, 150, 160]))[0] == {1, 2}
+
+
+def test_what_is_given_up_becomes_traffic_that_cuts_others() -> None:
+    shared = [candidate(-1, 0.9, uses=10.0), *(candidate(0, 0.1 * uses, uses=uses) for uses in (1.0, 2.0, 4.0))]
+    states, left_out = states_of(Forest(shared, [100, 150, 150, 150]))
+    assert states == {0}
+    assert left_out.keys() == {1, 2, 3}
