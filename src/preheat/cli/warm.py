@@ -77,7 +77,8 @@ async def _warm(plan: Plan, flags: dict[str, Any], stop: asyncio.Event) -> list[
         **{
             name: flags[name]
             for name in ("api_key_env", "header", "ca_cert", "client_cert", "client_key", "model_name")
-        }
+        },
+        timeout_s=flags["timeout"],
     )
     settings = WarmSettings(
         max_time_s=flags["max_time"],

@@ -65,8 +65,12 @@ def engine_settings(
     client_cert: str | None,
     client_key: str | None,
     model_name: str | None,
+    timeout_s: float | None = None,
 ) -> EngineSettings:
-    """Connection settings from flags. Raises :class:`BadInput` for a header without a colon."""
+    """Connection settings from flags; ``timeout_s`` shortens the wait for answers that compute nothing.
+
+    Raises :class:`BadInput` for a header without a colon.
+    """
     from preheat.engines.settings import EngineSettings
 
     headers = {}
@@ -76,7 +80,9 @@ def engine_settings(
             raise BadInput("a --header has no colon", "write it as NAME:VALUE")
         headers[name.strip()] = value.strip()
     paths = [Path(path) if path else None for path in (ca_cert, client_cert, client_key)]
+    usual_s = EngineSettings.timeout_s
     return EngineSettings(
+        timeout_s=usual_s if timeout_s is None else min(usual_s, timeout_s),
         model=model_name,
         api_key_env=api_key_env,
         headers=headers,
