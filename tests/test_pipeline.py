@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from preheat.clock import run_virtual
+from preheat.engines.calibrate import Speed, calibrate
 from preheat.engines.engine import Engine
 from preheat.engines.table import connect
 from preheat.errors import BadInput, EngineFault, EngineUnreachable, Interrupted
@@ -26,6 +28,7 @@ from preheat.records.outcomes import Outcome
 from preheat.records.rendering import Rendering
 from preheat.records.request import ReadReport, Request
 from preheat.replay.settings import ReplaySettings
+from preheat.sandbox.inprocess import InProcessEngine
 from preheat.sandbox.server import SandboxServer, serve
 from preheat.sandbox.settings import SandboxSettings
 from preheat.stages import Stages, both
@@ -235,6 +238,22 @@ async def test_an_engine_that_fails_everything_is_a_fault(log: str, tmp_path: Pa
         servers[0].core.switch(error_rate=1.0)
         with pytest.raises(EngineFault):
             await up(Job([log]), fleet, Result(ReadReport()), stages_for(tmp_path), lambda _: None)
+
+
+@pytest.mark.parametrize("context_tokens", [128, 512, 32_768])
+def test_the_cost_of_a_token_is_measured_on_small_contexts_too(context_tokens: int) -> None:
+    settings = SandboxSettings(
+        context_tokens=context_tokens, prefill_ms_per_token=0.5, prefill_fixed_ms=7.0, token_interval_ms=30.0
+    )
+
+    async def main() -> Speed:
+        engine = InProcessEngine(settings)
+        return await calibrate(engine, await engine.describe())
+
+    speed = run_virtual(main())
+    assert speed.cost.prefill_ms_per_token == pytest.approx(0.5)
+    assert speed.cost.fixed_ms == pytest.approx(7.0)
+    assert speed.ms_per_output == pytest.approx(30.0)
 
 
 # --- the cut

@@ -32,7 +32,8 @@ async def calibrate(engine: Engine, info: EngineInfo) -> Speed:
     intercept; an engine that answers both at once gets two longer ones. Costs about 200 prefilled tokens on a slow
     engine, 2,000 on a fast one. The engine's own KV bytes per token are taken where it says them.
     """
-    small, large = await _prefill_ms(engine, info, _SMALL), await _prefill_ms(engine, info, _LARGE)
+    most = _LARGE if info.context_tokens is None else min(_LARGE, info.context_tokens // 2)
+    small, large = await _prefill_ms(engine, info, min(_SMALL, most // 4)), await _prefill_ms(engine, info, most)
     if large[1] < _FAST_MS and (info.context_tokens is None or info.context_tokens > _FAST_LARGE + 64):
         small, large = await _prefill_ms(engine, info, _FAST_SMALL), await _prefill_ms(engine, info, _FAST_LARGE)
     per_token = max(1e-4, (large[1] - small[1]) / max(1, large[0] - small[0]))
