@@ -21,7 +21,7 @@ help: ## List the targets
 demo: .venv/.for-demo ## Warm a real llama.cpp from the bundled log and report what it bought (minutes)
 	@rm -f demo-report/evidence.json demo-report/report.html
 	@code=0; $(BIN)/preheat up --logs examples/data/demo_log.jsonl.xz --engine embedded --until 175200 --window 90m \
-		--speed fastest --max-time 2m30s --replay-time 2m30s --output-tokens 4 --progress plain \
+		--speed fastest --max-time 2m30s --replay-time 4m --output-tokens 4 --progress plain \
 		-o demo-report || code=$$?; \
 	if [ -f demo-report/report.html ]; then echo "The report: $(CURDIR)/demo-report/report.html"; fi; \
 	exit $$code

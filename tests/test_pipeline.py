@@ -18,8 +18,9 @@ from preheat.engines.calibrate import Speed, calibrate
 from preheat.engines.engine import Engine
 from preheat.engines.table import connect
 from preheat.errors import BadInput, EngineFault, EngineUnreachable, Interrupted
+from preheat.job import Fleet, Job, Result
 from preheat.mine.miner import mine
-from preheat.pipeline import Fleet, Job, Result, up
+from preheat.pipeline import up
 from preheat.prompts.render import renderer_for
 from preheat.read.reader import read_requests
 from preheat.read.split import Split, find_cut
@@ -187,7 +188,7 @@ async def test_an_interrupt_elsewhere_ends_the_job(log: str, tmp_path: Path, sta
             )
 
 
-async def test_a_replica_that_hangs_up_gives_failures_that_are_counted(log: str, tmp_path: Path) -> None:
+async def test_a_replica_that_hangs_up_on_every_request_ends_the_job(log: str, tmp_path: Path) -> None:
     async with replicas(2) as (servers, fleet):
 
         def progress(stage: str, done: int, total: int) -> None:
@@ -195,11 +196,13 @@ async def test_a_replica_that_hangs_up_gives_failures_that_are_counted(log: str,
                 servers[1].core.switch(refuse_after=0)
 
         result = Result(ReadReport())
-        await up(Job([log], replay=FAST_REPLAY), fleet, result, stages_for(tmp_path, progress=progress), lambda _: None)
-    assert result.cold is not None
-    assert all(each.error for each in result.cold.requests)
-    assert result.evidence is not None
-    assert comparison(result.evidence, "ttft_mean").ratio is None  # nothing was compared, and nothing is claimed
+        with pytest.raises(EngineFault, match="all [0-9]+ requests of the replay failed"):
+            await up(
+                Job([log], replay=FAST_REPLAY), fleet, result, stages_for(tmp_path, progress=progress), lambda _: None
+            )
+    assert result.evidence is None, "nothing was compared, and nothing is claimed"
+    assert result.warm_run is not None
+    assert result.warm_run.residency == 1.0
 
 
 async def test_when_one_of_two_replays_fails_the_other_is_let_go() -> None:

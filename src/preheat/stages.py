@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from preheat.engines.calibrate import Speed, calibrate
 from preheat.engines.engine import Engine, rendering_of
-from preheat.errors import Interrupted
+from preheat.errors import EngineFailed, Interrupted
 from preheat.files.versioned import digest
 from preheat.judge.redundancy import LaterPrompt, Redundancy, redundancy, warmed_ids
 from preheat.mine.settings import MineSettings
@@ -37,6 +39,9 @@ from preheat.warm.settings import WarmSettings
 
 Progress = Callable[[str, int, int], None]
 """``(stage, done, total)``, ``total`` 0 where it is not known."""
+_SEE_LOG = "see the engine's own log"
+_ENOUGH_TOKENS = 512
+"""What a warm-up must have computed before its speed counts as measured."""
 Say = Callable[[str], None]
 """One line about what was found or decided."""
 
@@ -212,8 +217,38 @@ class Stages:
             raise Interrupted("interrupted during the replay", "what was warmed is kept; run the replay again")
         failed = sum(request.error is not None for request in run.requests)
         busy = "" if run.busy is None else f", engine {run.busy:.0%} busy"
+        if run.requests and failed == len(run.requests):
+            raise EngineFailed(f"all {failed} requests of the replay failed: {run.requests[0].error}", _SEE_LOG)
         self.say(f"{label}: {len(run.requests)} requests in {run.duration_s:.1f} s{busy}, {failed} failed")
         return run
+
+    async def replay_two(
+        self,
+        cold: Engine,
+        warmed: Engine,
+        pace: Pace,
+        plan: Plan,
+        settings: ReplaySettings,
+        *,
+        log: str,
+        at_once: bool,
+    ) -> tuple[ReplayRun, ReplayRun]:
+        """The same requests to a cold and a warmed replica: side by side, or one after the other."""
+        runs = [
+            self.replay(label, engine, pace, plan, settings, log=log)
+            for label, engine in (("cold", cold), ("warm", warmed))
+        ]
+        done = await both(runs[0], runs[1]) if at_once else [await run for run in runs]
+        return done[0], done[1]
+
+    def timed_by(self, target: Target, run: WarmRun) -> Target:
+        """The same target with the prefill speed that a warm-up had, which says more than a short calibration."""
+        tokens = sum(item.computed_tokens for item in run.items)
+        if tokens < _ENOUGH_TOKENS:
+            return target
+        per_token = sum(item.warm_ms for item in run.items) / tokens
+        cost = msgspec.structs.replace(target.speed.cost, prefill_ms_per_token=per_token, fixed_ms=0.0)
+        return replace(target, speed=msgspec.structs.replace(target.speed, cost=cost))
 
     async def redundancy(
         self, logs: list[str], format: str | None, plan: Plan, run: WarmRun, renderer: Renderer | None = None

@@ -45,7 +45,7 @@ def plan() -> None:
 @click.option("--strategy", default="preheat", show_default=True, help="preheat, clusters, every-prompt or none.")
 @click.option("--at", metavar="TIME", help="When the engine starts (default: at the end of the profile).")
 @window_option()
-@click.option("--min-use-probability", type=click.FloatRange(0, 1), default=0.5, show_default=True)
+@click.option("--min-use-probability", type=click.FloatRange(0, 1), default=0.45, show_default=True)
 @click.option("--prefill-ms-per-token", type=float, help="Given instead of measured.")
 @click.option("--kv-bytes-per-token", type=float, help="Given instead of measured.")
 @click.option("--model-alias", multiple=True, metavar="LOG=ENGINE", help="The log's model name = the engine's.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,10 @@ from preheat.cli.options import (
 from preheat.cli.progress import Reporter
 
 if TYPE_CHECKING:
-    from preheat.pipeline import Job, Result
+    from preheat.job import Job, Result
+
+_CORES_FOR_TWO = 4
+"""From how many processors on two embedded replicas are measured side by side: on fewer they slow each other down."""
 
 
 @click.command()
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Replay speed: 1.0 as recorded, 'auto' slowed where the engine needs it, 'fastest' what it bears.",
 )
-@click.option("--replay-time", type=Duration(), default="10m", show_default=True, help="Longest replay per replica.")
+@click.option("--replay-time", type=Duration(), default="5m", show_default=True, help="Longest replay per replica.")
 @click.option("--output-tokens", type=click.IntRange(1), default=16, show_default=True, help="Generated per request.")
 @click.option("--dry-run", is_flag=True, help="Stop after the plan; warm nothing.")
 @click.option("--fail-on", metavar="EXPR", help="Exit 3 when this holds, such as 'ttft_mean_ratio<2'.")
@@ -75,7 +79,8 @@ def up(**flags: Any) -> int:
 
 async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Result:
     from preheat.cli.wiring import EMBEDDED, engine_settings, engines
-    from preheat.pipeline import Fleet, Result, up
+    from preheat.job import Fleet, Result
+    from preheat.pipeline import up
     from preheat.records.request import ReadReport
     from preheat.stages import Stages
 
@@ -92,14 +97,15 @@ async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Resul
         if flags["engine"] == (EMBEDDED,):
             reporter.say(f"starting {replicas} embedded llama.cpp replica(s)")
         async with engines(flags["engine"], flags["engine_kind"], settings, replicas) as found:
-            fleet = Fleet(found[0], found[1] if len(found) > 1 else None)
+            at_once = EMBEDDED not in flags["engine"] or len(os.sched_getaffinity(0)) >= _CORES_FOR_TWO
+            fleet = Fleet(found[0], found[1] if len(found) > 1 else None, at_once)
             return await up(job, fleet, result, stages, lambda reached: save(reached, folder))
 
 
 def _job(flags: dict[str, Any]) -> Job:
     from preheat.cli.plan import aliases
     from preheat.cli.wiring import EMBEDDED, EMBEDDED_CACHE_MIB, rendering_from
-    from preheat.pipeline import Job
+    from preheat.job import Job
     from preheat.plan.settings import PlanSettings
     from preheat.replay.settings import ReplaySettings
     from preheat.warm.settings import WarmSettings

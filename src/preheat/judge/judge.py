@@ -81,7 +81,8 @@ def _warmup(
 def _promises(warm_run: WarmRun | None) -> dict[str, bool]:
     if warm_run is None:
         return {}
-    kept = warm_run.residency is not None and warm_run.residency >= warm_run.verify_target
+    nothing_to_warm = not warm_run.items
+    kept = nothing_to_warm or (warm_run.residency is not None and warm_run.residency >= warm_run.verify_target)
     return {f"residency>={warm_run.verify_target:g}": kept}
 
 

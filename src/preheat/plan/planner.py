@@ -15,7 +15,7 @@ from preheat.plan.forecast import Forecast
 from preheat.plan.partitions import choose_partitions
 from preheat.plan.selection import OVER, Budget, Selection, Step, select_by_worth, select_in_order
 from preheat.plan.settings import PlanSettings
-from preheat.plan.states import antichain
+from preheat.plan.states import LEFT_ALONE_BELOW, antichain
 from preheat.plan.strategies.strategy import STRATEGIES, Strategy
 from preheat.records.outcomes import Retention
 from preheat.records.plan import Plan, PlanItem
@@ -152,14 +152,15 @@ def _select(
     budget: Budget,
 ) -> Selection:
     selection = Selection(candidates, resident, cost, retention)
-    if strategy.own_order:
-        select_in_order(selection, goals, budget)
-        return selection
-    if retention is Retention.STATES:
+    states = retention is Retention.STATES
+    if states and not strategy.own_order:
         fitting = {number for number in goals if selection.affordable(number, budget)}
         selection.left_out = dict.fromkeys(goals - fitting, OVER)
         goals = antichain(candidates, fitting, resident, selection.left_out)
-    select_by_worth(selection, goals, budget)
+    select = select_in_order if strategy.own_order else select_by_worth
+    select(selection, goals, budget)
+    if states:
+        selection.keep_together(LEFT_ALONE_BELOW)
     return selection
 
 

@@ -101,6 +101,31 @@ class Selection:
         self.used_ms += step.cost_ms
         self.used_bytes += step.bytes
 
+    def keep_together(self, least_share: float) -> None:
+        """Put each step right behind its leader where it shares at least ``least_share`` of the leader's tokens.
+
+        For engines that keep whole states: a sibling that is computed right after its leader leaves a copy of it, one
+        that comes later takes the leader's state and cuts it off.
+        """
+        followers: dict[int, list[int]] = {}
+        first: list[int] = []
+        for number, step in enumerate(self.steps):
+            leader = step.leader
+            shared = self.resident[step.candidate] - step.new_tokens
+            if leader is not None and shared >= least_share * self.resident[self.steps[leader].candidate]:
+                followers.setdefault(leader, []).append(number)
+            else:
+                first.append(number)
+        order: list[int] = []
+        waiting = first[::-1]
+        while waiting:
+            number = waiting.pop()
+            order.append(number)
+            waiting.extend(reversed(followers.get(number, [])))
+        place = {number: at for at, number in enumerate(order)}
+        moved = [self.steps[number] for number in order]
+        self.steps = [step._replace(leader=None if step.leader is None else place[step.leader]) for step in moved]
+
     def _cover(self, number: int) -> None:
         """All below, as far as nothing nearer is covered, now extends this candidate."""
         below = [number]

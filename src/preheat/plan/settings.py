@@ -21,7 +21,7 @@ class PlanSettings:
     """When the engine starts, in the log's clock; ``None``: at the end of what the profile has seen."""
     window_s: float = 300.0
     """The cold window in which savings count, seconds from the start."""
-    min_use_probability: float = 0.5
+    min_use_probability: float = 0.45
     """A prefix is planned only if it is at least this likely to be asked for within a day (bounds redundancy)."""
     capacity_share: float = 0.8
     """Share of the engine's own cache capacity that the warm set may take, the rest is for running requests."""
