@@ -196,7 +196,7 @@ async def test_a_replica_that_hangs_up_on_every_request_ends_the_job(log: str, t
                 servers[1].core.switch(refuse_after=0)
 
         result = Result(ReadReport())
-        with pytest.raises(EngineFault, match="all [0-9]+ requests of the replay failed"):
+        with pytest.raises(EngineFault, match=r"all [0-9]+ requests of the replay failed"):
             await up(
                 Job([log], replay=FAST_REPLAY), fleet, result, stages_for(tmp_path, progress=progress), lambda _: None
             )
