@@ -32,16 +32,16 @@ def test_an_engine_that_can_bear_it_is_replayed_as_recorded() -> None:
 
 def test_a_slow_engine_is_given_time_and_that_is_said() -> None:
     chosen = pace([load(10.0 * n) for n in range(11)], AUTO, ms_per_token=1000.0)  # 1100 s of work in 100 s
-    assert chosen.speed == pytest.approx(0.6 * 100 / 1100)
+    assert chosen.speed == pytest.approx(0.5 * 100 / 1100)
     assert len(chosen.notes) == 1
-    assert "slowed to 0.0545 x the recorded pace: 18m20s of work in 1m40s" in chosen.notes[0]
-    assert "60% busy" in chosen.notes[0]
+    assert "slowed to 0.0455 x the recorded pace: 18m20s of work in 1m40s" in chosen.notes[0]
+    assert "50% busy" in chosen.notes[0]
 
 
 def test_fastest_is_what_the_engine_bears() -> None:
     chosen = pace([load(10.0 * n) for n in range(11)], FASTEST)
-    assert chosen.speed == pytest.approx(0.6 * 100 / 1.1)
-    assert chosen.notes == ["the replay runs at 54.5 x the recorded pace"]
+    assert chosen.speed == pytest.approx(0.5 * 100 / 1.1)
+    assert chosen.notes == ["the replay runs at 45.5 x the recorded pace"]
 
 
 def test_a_given_speed_is_kept_whatever_the_work() -> None:

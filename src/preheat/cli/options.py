@@ -78,6 +78,13 @@ def output_options(function: F) -> F:
 def engine_options(function: F) -> F:
     """How to reach engines."""
     for decorate in (
+        click.option(
+            "--block-tokens",
+            type=click.IntRange(1),
+            default=16,
+            show_default=True,
+            help="Cache block of a generic OpenAI endpoint, which does not say it (OpenAI's own: 128).",
+        ),
         click.option("--model-name", help="Model to ask the engine for (default: the first that it lists)."),
         click.option("--client-key", type=click.Path(exists=True), help="Key of the client certificate (PEM)."),
         click.option("--client-cert", type=click.Path(exists=True), help="Client certificate (PEM)."),

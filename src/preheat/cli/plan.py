@@ -78,12 +78,7 @@ async def _make(profile: Profile, flags: dict[str, Any], stop: asyncio.Event) ->
         return await make_plan(profile, settings, profile_hash=profile_hash, cost=_given_cost(flags, None))
     from preheat.stages import measure_with
 
-    connection = engine_settings(
-        **{
-            name: flags[name]
-            for name in ("api_key_env", "header", "ca_cert", "client_cert", "client_key", "model_name")
-        }
-    )
+    connection = engine_settings(flags)
     async with engines((flags["engine"],), flags["engine_kind"], connection) as found:
         engine = found[0]
         speed = await calibrate(engine, await engine.describe())

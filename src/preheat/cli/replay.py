@@ -84,12 +84,7 @@ async def _replay(log: str, flags: dict[str, Any], stop: asyncio.Event) -> list[
     from preheat.stages import Stages
 
     plan = load(flags["plan"], Plan) if flags["plan"] else None
-    connection = engine_settings(
-        **{
-            name: flags[name]
-            for name in ("api_key_env", "header", "ca_cert", "client_cert", "client_key", "model_name")
-        }
-    )
+    connection = engine_settings(flags)
     speed = flags["speed"]
     settings = ReplaySettings(
         window_s=flags["window"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +22,6 @@ from preheat.cli.progress import Reporter
 
 if TYPE_CHECKING:
     from preheat.job import Job, Result
-
-_CORES_FOR_TWO = 4
-"""From how many processors on two embedded replicas are measured side by side: on fewer they slow each other down."""
 
 
 @click.command()
@@ -84,12 +80,7 @@ async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Resul
     from preheat.records.request import ReadReport
     from preheat.stages import Stages
 
-    settings = engine_settings(
-        **{
-            name: flags[name]
-            for name in ("api_key_env", "header", "ca_cert", "client_cert", "client_key", "model_name")
-        }
-    )
+    settings = engine_settings(flags)
     job, result = _job(flags), Result(ReadReport())
     with Reporter(flags["progress"], flags["quiet"]) as reporter:
         stages = Stages(reporter.progress, reporter.say, stop, folder / "warm.json")
@@ -97,8 +88,7 @@ async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Resul
         if flags["engine"] == (EMBEDDED,):
             reporter.say(f"starting {replicas} embedded llama.cpp replica(s)")
         async with engines(flags["engine"], flags["engine_kind"], settings, replicas) as found:
-            at_once = EMBEDDED not in flags["engine"] or len(os.sched_getaffinity(0)) >= _CORES_FOR_TWO
-            fleet = Fleet(found[0], found[1] if len(found) > 1 else None, at_once)
+            fleet = Fleet(found[0], found[1] if len(found) > 1 else None, at_once=EMBEDDED not in flags["engine"])
             return await up(job, fleet, result, stages, lambda reached: save(reached, folder))
 
 

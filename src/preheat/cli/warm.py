@@ -73,13 +73,7 @@ async def _warm(plan: Plan, flags: dict[str, Any], stop: asyncio.Event) -> list[
     from preheat.stages import Stages
     from preheat.warm.settings import WarmSettings
 
-    connection = engine_settings(
-        **{
-            name: flags[name]
-            for name in ("api_key_env", "header", "ca_cert", "client_cert", "client_key", "model_name")
-        },
-        timeout_s=flags["timeout"],
-    )
+    connection = engine_settings(flags, timeout_s=flags["timeout"])
     settings = WarmSettings(
         max_time_s=flags["max_time"],
         concurrency=flags["concurrency"],

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from preheat.errors import BadInput, Interrupted
 from preheat.files.compressed import STDIN
@@ -57,38 +58,29 @@ def run_until_stopped(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
         signal.signal(signal.SIGTERM, before)  # a closed loop leaves the default, which ends the process at once
 
 
-def engine_settings(
-    *,
-    api_key_env: str | None,
-    header: tuple[str, ...],
-    ca_cert: str | None,
-    client_cert: str | None,
-    client_key: str | None,
-    model_name: str | None,
-    timeout_s: float | None = None,
-) -> EngineSettings:
-    """Connection settings from flags; ``timeout_s`` shortens the wait for answers that compute nothing.
+def engine_settings(flags: Mapping[str, Any], timeout_s: float | None = None) -> EngineSettings:
+    """Connection settings from the flags of ``engine_options``.
 
-    Raises :class:`BadInput` for a header without a colon.
+    ``timeout_s`` shortens the wait for answers that compute nothing. Raises :class:`BadInput` for a header without a
+    colon.
     """
     from preheat.engines.settings import EngineSettings
 
     headers = {}
-    for line in header:
+    for line in flags["header"]:
         name, colon, value = line.partition(":")
         if not colon or not name.strip():
             raise BadInput("a --header has no colon", "write it as NAME:VALUE")
         headers[name.strip()] = value.strip()
-    paths = [Path(path) if path else None for path in (ca_cert, client_cert, client_key)]
+    paths = {name: Path(flags[name]) if flags[name] else None for name in ("ca_cert", "client_cert", "client_key")}
     usual_s = EngineSettings.timeout_s
     return EngineSettings(
         timeout_s=usual_s if timeout_s is None else min(usual_s, timeout_s),
-        model=model_name,
-        api_key_env=api_key_env,
+        model=flags["model_name"],
+        api_key_env=flags["api_key_env"],
         headers=headers,
-        ca_cert=paths[0],
-        client_cert=paths[1],
-        client_key=paths[2],
+        block_tokens=flags["block_tokens"],
+        **paths,
     )
 
 
@@ -96,7 +88,10 @@ def engine_settings(
 async def engines(
     urls: tuple[str, ...], kind: str | None, settings: EngineSettings, embedded_replicas: int = 1
 ) -> AsyncIterator[list[Engine]]:
-    """Adapters for all URLs, in order; ``embedded`` starts ``embedded_replicas`` real llama.cpp processes."""
+    """Adapters for all URLs, in order; ``embedded`` starts ``embedded_replicas`` real llama.cpp processes.
+
+    Each of these may use all processors, up to four: they are not meant to be at work at the same time.
+    """
     from preheat.engines.embedded import EmbeddedSettings, start
     from preheat.engines.table import connect
 
@@ -104,8 +99,10 @@ async def engines(
         found: list[Engine] = []
         for url in urls:
             if url == EMBEDDED:
+                threads = min(4, len(os.sched_getaffinity(0)))
+                embedded = EmbeddedSettings(cache_ram_mib=EMBEDDED_CACHE_MIB, threads=threads)
                 for _ in range(embedded_replicas):
-                    address = await stack.enter_async_context(start(EmbeddedSettings(cache_ram_mib=EMBEDDED_CACHE_MIB)))
+                    address = await stack.enter_async_context(start(embedded))
                     found.append(await connect(address, "llamacpp", settings))
                     stack.push_async_callback(found[-1].close)
             else:

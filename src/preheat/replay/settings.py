@@ -15,7 +15,7 @@ class ReplaySettings:
     """Recorded seconds per replayed second; ``None``: as fast as the engine bears, but not faster than recorded."""
     hurry: bool = False
     """With ``speed`` None: also faster than recorded, where the engine bears it."""
-    busy_target: float = 0.6
+    busy_target: float = 0.5
     """Share of time that an engine with an empty cache should be busy, where the speed is chosen for it."""
     max_time_s: float | None = None
     """Longest replay, seconds; what of the window does not fit is left out, and said."""
