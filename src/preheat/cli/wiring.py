@@ -72,7 +72,6 @@ def engine_settings(flags: Mapping[str, Any], timeout_s: float | None = None) ->
         if not colon or not name.strip():
             raise BadInput("a --header has no colon", "write it as NAME:VALUE")
         headers[name.strip()] = value.strip()
-    paths = {name: Path(flags[name]) if flags[name] else None for name in ("ca_cert", "client_cert", "client_key")}
     usual_s = EngineSettings.timeout_s
     return EngineSettings(
         timeout_s=usual_s if timeout_s is None else min(usual_s, timeout_s),
@@ -80,8 +79,14 @@ def engine_settings(flags: Mapping[str, Any], timeout_s: float | None = None) ->
         api_key_env=flags["api_key_env"],
         headers=headers,
         block_tokens=flags["block_tokens"],
-        **paths,
+        ca_cert=_path(flags["ca_cert"]),
+        client_cert=_path(flags["client_cert"]),
+        client_key=_path(flags["client_key"]),
     )
+
+
+def _path(given: str | None) -> Path | None:
+    return Path(given) if given else None
 
 
 @contextlib.asynccontextmanager
