@@ -11,6 +11,8 @@ from preheat.read.spans import Attributes
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import Message
 
+_LONGEST_NUMBER = 9
+_DEEPEST = 100
 Asked = tuple[tuple[Message, ...], str | None]
 """Messages, or the text of a completion prompt."""
 
@@ -55,7 +57,9 @@ def _openinference(entry: Any) -> dict[str, Any]:
     return {**entry, "content": content, "tool_calls": [_call(call.get("tool_call", call)) for call in calls]}
 
 
-def _call(call: dict[str, Any]) -> dict[str, Any]:
+def _call(call: Any) -> dict[str, Any]:
+    if not isinstance(call, dict):
+        raise Unreadable("a tool call is not an object")
     inner = call.get("function")
     function = inner if isinstance(inner, dict) else call
     named = {"name": function.get("name"), "arguments": as_text(function.get("arguments"))}
@@ -70,7 +74,10 @@ def _flattened(node: Any, path: str = "") -> list[tuple[str, Any]]:
 
 
 def unflatten(attributes: Attributes, prefix: str) -> list[dict[str, Any]]:
-    """``{prefix.0.a.b: x, prefix.1.a: y}`` → ``[{"a": {"b": x}}, {"a": y}]``, in the order of the numbers."""
+    """``{prefix.0.a.b: x, prefix.1.a: y}`` → ``[{"a": {"b": x}}, {"a": y}]``, in the order of the numbers.
+
+    Raises :class:`Unreadable` for a name that is deeper, or a number that is larger, than any message needs.
+    """
     found: dict[int, dict[str, Any]] = {}
     start = prefix + "."
     for name, value in attributes.items():
@@ -79,6 +86,8 @@ def unflatten(attributes: Attributes, prefix: str) -> list[dict[str, Any]]:
         number, _, path = name[len(start) :].partition(".")
         if not number.isdecimal() or not path:
             continue
+        if len(number) > _LONGEST_NUMBER or path.count(".") > _DEEPEST:
+            raise Unreadable("an attribute's name out of all bounds")
         node = found.setdefault(int(number), {})
         *parents, leaf = path.split(".")
         for parent in parents:

@@ -93,6 +93,8 @@ def _is_json(text: bytes) -> bool:
         _any.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return False
+    except RecursionError:  # too deep to tell; taken as a record of its own, which the format then refuses
+        return True
     return True
 
 
@@ -113,7 +115,7 @@ def _split(where: str, record: bytes) -> Iterator[tuple[str, bytes]]:
         return
     try:
         elements = _elements.decode(record)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         yield where, record
         return
     for index, element in enumerate(elements):

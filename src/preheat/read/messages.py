@@ -60,8 +60,8 @@ def _from_parts(parts: list[Any]) -> tuple[str | list[Any] | None, list[Any], st
             raise Unreadable("a message's part is not an object")
         kind = part.get("type", "text")
         text = part.get("content", part.get("text"))
-        if kind == "text" and isinstance(text, str):
-            content.append({"type": "text", "text": text})
+        if kind == "text":
+            content.append({"type": "text", "text": as_text(text)})
         elif kind == "tool_call":
             calls.append(_call(part))
         elif kind == "tool_call_response":

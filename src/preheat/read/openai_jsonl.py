@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from preheat.read import openai_odd
+from preheat.read.scalars import Count
 from preheat.read.times import seconds
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import Message, ReadReport, Request
@@ -22,10 +23,10 @@ NAME = "openai-jsonl"
 
 
 class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    input_tokens: int | None = None
-    completion_tokens: int | None = None
-    output_tokens: int | None = None
+    prompt_tokens: Count | None = None
+    input_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    output_tokens: Count | None = None
 
 
 class _Line(msgspec.Struct):
@@ -58,11 +59,11 @@ class _Line(msgspec.Struct):
     lora: str | None = None
     lora_name: str | None = None
     temperature: float | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
+    max_tokens: Count | None = None
+    max_completion_tokens: Count | None = None
     usage: _Usage | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
 
 
 _line = msgspec.json.Decoder(_Line)
@@ -83,7 +84,7 @@ class OpenAIJsonl:
     def requests(self, record: bytes, where: str, report: ReadReport) -> Iterable[Request]:
         try:
             line = _line.decode(record)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return openai_odd.requests(record, where)
         messages = line.messages
         if (not messages and line.prompt is None) or line.system or line.functions or (line.body or line.request):

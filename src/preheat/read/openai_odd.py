@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from preheat.read.messages import messages_of, openai_tool
+from preheat.read.scalars import as_name, as_number, as_whole
 from preheat.read.times import seconds
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import Message, Request
@@ -86,7 +87,7 @@ def _layers(outer: dict[str, Any]) -> list[dict[str, Any]]:
 def _decoded(text: str) -> Any:
     try:
         return _decoder.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 
@@ -147,22 +148,15 @@ def _values(layers: Sequence[dict[str, Any]], names: Sequence[str]) -> list[Any]
 
 
 def _text(layers: Sequence[dict[str, Any]], names: Sequence[str]) -> str | None:
-    for value in _values(layers, names):
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)
-    return None
+    return next((text for text in map(as_name, _values(layers, names)) if text is not None), None)
 
 
 def _number(layers: Sequence[dict[str, Any]], names: Sequence[str]) -> float | None:
-    for value in _values(layers, names):
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
-    return None
+    return next((number for number in map(as_number, _values(layers, names)) if number is not None), None)
 
 
 def _whole(layers: Sequence[dict[str, Any]], names: Sequence[str]) -> int | None:
-    number = _number(layers, names)
-    return int(number) if number is not None and number == number // 1 else None
+    return as_whole(_number(layers, names))
 
 
 def _usage(outer: dict[str, Any], names: Sequence[str]) -> int | None:

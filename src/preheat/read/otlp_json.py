@@ -8,8 +8,9 @@ from typing import Any
 from preheat.read import gen_ai
 from preheat.read.flat_attributes import decoded
 from preheat.read.openai_odd import decode_object
+from preheat.read.scalars import as_name, as_number, as_whole
 from preheat.read.spans import Span, holds_spans, spans_in
-from preheat.read.unreadable import Unreadable
+from preheat.read.unreadable import MISSHAPEN, UNEXPECTED_SHAPE, Unreadable
 from preheat.records.request import ReadReport, Request
 
 NAME = "otlp-json"
@@ -65,9 +66,13 @@ def _requests(spans: list[Span], where: str, report: ReadReport) -> Iterator[Req
         try:
             if span.ident in wrappers and "ai.prompt" in span.attributes:
                 raise Unreadable("a span around a model call that has its own span")
-            yield _request(span, place)
+            request = _request(span, place)
         except Unreadable as why:
             report.skip(place, why.message)
+        except MISSHAPEN:
+            report.skip(place, UNEXPECTED_SHAPE)
+        else:
+            yield request
 
 
 def _request(span: Span, where: str) -> Request:
@@ -91,9 +96,9 @@ def _request(span: Span, where: str) -> Request:
         tenant=_text(attributes, _TENANTS + _USERS) or _text(span.resource, _TENANTS),
         session=_text(attributes, _SESSIONS) or _any_session(attributes),
         temperature=_number(attributes, _TEMPERATURES, _number(given, ("temperature",))),
-        max_tokens=_whole(_number(attributes, _LIMITS, _number(given, ("max_tokens", "max_completion_tokens")))),
-        input_tokens=_whole(_number(attributes, _INPUTS)),
-        output_tokens=_whole(_number(attributes, _OUTPUTS)),
+        max_tokens=as_whole(_number(attributes, _LIMITS, _number(given, ("max_tokens", "max_completion_tokens")))),
+        input_tokens=as_whole(_number(attributes, _INPUTS)),
+        output_tokens=as_whole(_number(attributes, _OUTPUTS)),
         source=where,
     )
 
@@ -114,9 +119,9 @@ def _is_model_call(attributes: dict[str, Any]) -> bool:
 
 def _text(attributes: dict[str, Any], names: tuple[str, ...]) -> str | None:
     for name in names:
-        value = attributes.get(name)
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)
+        text = as_name(attributes.get(name))
+        if text is not None:
+            return text
     return None
 
 
@@ -127,11 +132,7 @@ def _any_session(attributes: dict[str, Any]) -> str | None:
 
 def _number(attributes: dict[str, Any], names: tuple[str, ...], otherwise: float | None = None) -> float | None:
     for name in names:
-        value = attributes.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
+        number = as_number(attributes.get(name))
+        if number is not None:
+            return number
     return otherwise
-
-
-def _whole(number: float | None) -> int | None:
-    return int(number) if number is not None and number.is_integer() else None

@@ -11,7 +11,7 @@ from preheat.files.locate import locate
 from preheat.read.framing import records
 from preheat.read.openai_jsonl import OpenAIJsonl
 from preheat.read.otlp_json import OTLPJson
-from preheat.read.unreadable import Unreadable
+from preheat.read.unreadable import MISSHAPEN, UNEXPECTED_SHAPE, Unreadable
 from preheat.records.request import ReadReport, Request
 
 
@@ -99,7 +99,7 @@ def _detect(name: str, found: Iterator[tuple[str, bytes]], head: list[tuple[str,
     for where, record in found:
         head.append((where, record))
         for reader in FORMATS.values():
-            reason = reader.refusal(record)
+            reason = _refusal(reader, record)
             if reason is None:
                 return reader
             refusals.setdefault(reader.name, f"{reason} ({where})")
@@ -109,6 +109,13 @@ def _detect(name: str, found: Iterator[tuple[str, bytes]], head: list[tuple[str,
         return None
     tried = "; ".join(f"{format}: {reason}" for format, reason in refusals.items())
     return BadInput(f"{name} is of no known format. Tried {tried}", f"force one with --format: {', '.join(FORMATS)}")
+
+
+def _refusal(reader: Reader, record: bytes) -> str | None:
+    try:
+        return reader.refusal(record)
+    except MISSHAPEN:
+        return UNEXPECTED_SHAPE
 
 
 def _through(reader: Reader, found: Iterator[tuple[str, bytes]], report: ReadReport) -> Iterator[Request]:
@@ -129,3 +136,5 @@ def _through(reader: Reader, found: Iterator[tuple[str, bytes]], report: ReadRep
                 yield request
         except Unreadable as why:
             report.skip(where, why.message)
+        except MISSHAPEN:
+            report.skip(where, UNEXPECTED_SHAPE)

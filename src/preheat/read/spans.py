@@ -6,14 +6,17 @@ OTLP's JSON export (``resourceSpans`` → ``scopeSpans`` → ``spans``; ``instru
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from preheat.read.scalars import as_number
 from preheat.read.times import seconds
 
 _MARKS = ("gen_ai.", "llm.", "openinference.", "ai.prompt")
+_INT64 = re.compile(r"-?[0-9]{1,20}")
 Attributes = dict[str, Any]
 
 
@@ -72,7 +75,7 @@ def _value(value: Any) -> Any:
     for kind, inner in value.items():
         match kind:
             case "intValue" | "int_value":
-                return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdecimal() else inner
+                return _whole(inner) if isinstance(inner, str) else inner
             case "arrayValue" | "array_value":
                 return [_value(entry) for entry in _objects(_object(inner).get("values"))]
             case "kvlistValue" | "kvlist_value":
@@ -80,6 +83,11 @@ def _value(value: Any) -> Any:
             case _:
                 return inner
     return None
+
+
+def _whole(text: str) -> int | str:
+    """OTLP writes 64-bit numbers as text; anything else stays the text that it is."""
+    return int(text) if _INT64.fullmatch(text) else text
 
 
 def _span(span: dict[str, Any], resource: Attributes) -> Span:
@@ -99,8 +107,10 @@ def _span(span: dict[str, Any], resource: Attributes) -> Span:
 def _start(span: dict[str, Any]) -> float | None:
     for name in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "timestamp"):
         value = span.get(name)
-        if isinstance(value, list) and len(value) == 2 and all(isinstance(part, int) for part in value):
-            return float(value[0]) + float(value[1]) / 1e9
+        if isinstance(value, list) and len(value) == 2:
+            whole, fraction_ns = map(as_number, value)
+            if whole is not None and fraction_ns is not None:
+                return seconds(whole + fraction_ns / 1e9)
         time_s = seconds(value)
         if time_s:
             return time_s

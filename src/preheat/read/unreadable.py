@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from preheat.errors import BadInput
+
+MISSHAPEN = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    msgspec.MsgspecError,
+)
+"""What reading a record of a shape that nobody thought of may raise. It costs that record, never the log."""
+UNEXPECTED_SHAPE = "a record of unexpected shape"
 
 
 class Unreadable(BadInput):
