@@ -26,6 +26,10 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "profile.json"
 
 
+def engines(*urls: str) -> list[str]:
+    return [part for url in urls for part in ("--engine", url)]
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["up", "--help"], ["warm", "--help"]])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     heavy = {"numpy", "scipy", "sklearn", "aiohttp", "rich", "jinja2", "torch", "zstandard", "msgspec", "asyncio"}
@@ -57,6 +61,29 @@ def test_help_names_every_command_and_the_exit_codes() -> None:
         (["up", "--logs", "x", "--engine", "http://x", "--window", "soon"], "is not a duration"),
         (["up", "--logs", "x", "--engine", "http://x", "--speed", "-1"], "is not a speed"),
         (["warm", "p.json", "--engine", "http://x", "--concurrency", "0"], "not in the range"),
+        (["up", "--logs", "x", *engines("http://a", "http://b", "http://c")], "at most two: the replica to warm and a"),
+        (["up", "--logs", "x", *engines("http://a", "http://a")], "both engines are http://a"),
+        (["up", "--logs", "x", *engines("http://a/", "http://a/v1")], "both engines are http://a/"),
+        (["up", "--logs", "x", *engines("embedded", "http://a")], "starts both replicas by itself"),
+        (["up", "--logs", "x", *engines("embedded", "embedded")], "starts both replicas by itself"),
+        (["plan", "p.json", "--prefill-ms-per-token", "0"], "'0' is not a number above 0"),
+        (["plan", "p.json", "--prefill-ms-per-token", "nan"], "'nan' is not a number above 0"),
+        (["plan", "p.json", "--kv-bytes-per-token", "inf"], "'inf' is not a number above 0"),
+        (["plan", "p.json", "--kv-bytes-per-token", "-5"], "'-5' is not a number above 0"),
+        (["plan", "p.json", "--min-use-probability", "nan"], "'nan' is not a share"),
+        (["warm", "p.json", "--engine", "http://x", "--verify-target", "nan"], "'nan' is not a share"),
+        (["up", "--logs", "x", "--engine", "http://x", "--verify-target", "1.5"], "'1.5' is not a share"),
+        (["sandbox", "serve", "--port", "65536"], "not in the range"),
+        (["sandbox", "serve", "--port", "-1"], "not in the range"),
+        (["sandbox", "serve", "--token-interval-ms", "nan"], "'nan' is not a number from 0 on"),
+        (["up", "--logs", "x", "--engine", "http://x", "--output-tokens", "100001"], "not in the range"),
+        (["replay", "x", "--engine", "http://x", "--output-tokens", "100001"], "not in the range"),
+        (["mine", "x", "-o", "-"], "a name is needed"),
+        (["plan", "p.json", "-o", "-"], "a name is needed"),
+        (["warm", "p.json", "--engine", "http://x", "-o", "-"], "a name is needed"),
+        (["replay", "x", "--engine", "http://x", "-o", "-"], "a name is needed"),
+        (["judge", "r.json", "-o", "-"], "a name is needed"),
+        (["up", "--logs", "x", "--engine", "http://x", "-o", "-"], "a name is needed"),
     ],
 )
 def test_wrong_usage_is_exit_2(arguments: list[str], said: str) -> None:
@@ -119,6 +146,7 @@ def test_another_file_can_be_named(tmp_path: Path, profile: Path) -> None:
         ("[plann]\nbudget = 5\n", "'plann' is not a command's table"),
         ("budget = 5\n", "'budget' is not a command's table"),
         ("[plan\n", "is not TOML"),
+        ("[plan]\nbudget = " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
         ('[plan]\nbudget = "many"\n', "is not a size"),
     ],
 )

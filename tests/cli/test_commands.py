@@ -225,6 +225,14 @@ def test_read_writes_to_a_device_as_it_is_and_through_a_link(tmp_path: Path, log
     assert len((tmp_path / "real.jsonl").read_text().splitlines()) == 240
 
 
+def test_read_prints_requests_where_the_output_is_standard_output(tmp_path: Path, log: Path) -> None:
+    for more in ((), ("--json",)):
+        ran = preheat("read", log, "-o", "-", *more, cwd=tmp_path)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert [json.loads(line)["id"] for line in ran.stdout.splitlines()] == [f"r{n}" for n in range(240)]
+    assert not list(tmp_path.iterdir())
+
+
 # --- up
 
 

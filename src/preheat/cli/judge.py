@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from preheat.cli.options import output_options
+from preheat.cli.options import ResultFile, output_options
 
 
 @click.command()
@@ -16,7 +16,7 @@ from preheat.cli.options import output_options
 @click.option("--warm-run", type=click.Path(), help="The warm-up's own result (warm.json).")
 @click.option("--profile", type=click.Path(), help="The profile that was planned from.")
 @click.option("--fail-on", metavar="EXPR", help="Exit 3 when this holds, such as 'ttft_mean_ratio<2'.")
-@click.option("-o", "--output", default="report", show_default=True, metavar="DIR")
+@click.option("-o", "--output", type=ResultFile(), default="report", show_default=True, metavar="DIR")
 @output_options
 def judge(runs: tuple[str, ...], **flags: Any) -> int:
     """Runs → evidence.json, report.html and one table. With several RUNs, each gets a folder of its own."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.options import log_format_option, output_options, template_option
+from preheat.cli.options import ResultFile, log_format_option, output_options, template_option
 from preheat.cli.progress import Reporter
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--until", metavar="TIME", help="Leave out what comes at or after: ISO 8601, epoch seconds, or 24h.")
 @click.option("--no-text", is_flag=True, help="Keep hashes only; such a profile cannot be planned from.")
-@click.option("-o", "--output", default="profile.json.zst", show_default=True, metavar="FILE")
+@click.option("-o", "--output", type=ResultFile(), default="profile.json.zst", show_default=True, metavar="FILE")
 @log_format_option
 @template_option
 @output_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -55,6 +56,55 @@ class SpeedType(click.ParamType[Any]):
         if not 0 < speed < float("inf"):
             self.fail(f"{value!r} is not a speed: a number above 0, auto or fastest", param, ctx)
         return speed
+
+
+class Number(click.ParamType[Any]):
+    """A finite number above zero, or from zero on."""
+
+    name = "float"
+
+    def __init__(self, *, zero: bool = False) -> None:
+        self.zero = zero
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = _number(value)
+        if not math.isfinite(number) or number < 0 or (number == 0 and not self.zero):
+            self.fail(f"{value!r} is not a number {'from 0 on' if self.zero else 'above 0'}", param, ctx)
+        return number
+
+
+class Share(click.ParamType[Any]):
+    """A number from 0 to 1."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        share = _number(value)
+        if not 0 <= share <= 1:
+            self.fail(f"{value!r} is not a share: a number from 0 to 1", param, ctx)
+        return share
+
+
+def _number(value: Any) -> float:
+    """Not a number where it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+class ResultFile(click.ParamType[Any]):
+    """A path to write to; not ``-``, since results for people go to standard output."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if str(value) in ("-", ""):
+            self.fail("a name is needed: standard output shows the result to people (or --json)", param, ctx)
+        return str(value)
+
+
+OUTPUT_TOKENS = click.IntRange(1, 100_000)
 
 
 def output_options(function: F) -> F:

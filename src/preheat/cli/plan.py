@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.options import Duration, Size, engine_options, output_options, window_option
+from preheat.cli.options import Duration, Number, ResultFile, Share, Size, engine_options, output_options, window_option
 from preheat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def plan() -> None:
 @click.option("--strategy", default="preheat", show_default=True, help="preheat, clusters, every-prompt or none.")
 @click.option("--at", metavar="TIME", help="When the engine starts (default: at the end of the profile).")
 @window_option()
-@click.option("--min-use-probability", type=click.FloatRange(0, 1), default=0.45, show_default=True)
-@click.option("--prefill-ms-per-token", type=float, help="Given instead of measured.")
-@click.option("--kv-bytes-per-token", type=float, help="Given instead of measured.")
+@click.option("--min-use-probability", type=Share(), default=0.45, show_default=True)
+@click.option("--prefill-ms-per-token", type=Number(), help="Given instead of measured.")
+@click.option("--kv-bytes-per-token", type=Number(), help="Given instead of measured.")
 @click.option("--model-alias", multiple=True, metavar="LOG=ENGINE", help="The log's model name = the engine's.")
 @click.option("--log-model", help="Plan for this model of the log alone.")
-@click.option("-o", "--output", default="plan.json", show_default=True, metavar="FILE")
+@click.option("-o", "--output", type=ResultFile(), default="plan.json", show_default=True, metavar="FILE")
 @engine_options
 @output_options
 def make(profile: str, **flags: Any) -> int:

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from preheat.records.request import ReadReport, Request
 
 
+STDOUT = "-"
+
+
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--rendered", is_flag=True, help="Render each prompt as an engine would see it.")
-@click.option("-o", "--output", metavar="FILE", help="Write the requests as JSON Lines (.zst compresses).")
+@click.option("-o", "--output", metavar="FILE", help="Write the requests as JSON Lines (.zst compresses, - prints).")
 @log_format_option
 @template_option
 @output_options
@@ -40,13 +43,13 @@ def read(paths: tuple[str, ...], **flags: Any) -> int:
                 yield request
 
         lines = _lines(counted(), flags)
-        if flags["output"]:
+        if _piped(flags):
+            for line in lines:
+                click.echo(line)
+        elif flags["output"]:
             from preheat.files.lines import write_lines
 
             write_lines(flags["output"], lines)
-        elif flags["rendered"] and flags["json"]:
-            for line in lines:
-                click.echo(line)
         else:
             for _ in lines:
                 pass
@@ -77,11 +80,15 @@ def _lines(requests: Iterator[Request], flags: dict[str, Any]) -> Iterator[bytes
         yield encode(line)
 
 
+def _piped(flags: dict[str, Any]) -> bool:
+    """Whether standard output takes the requests themselves, so that nothing else may go there."""
+    return flags["output"] == STDOUT or (flags["rendered"] and flags["json"] and not flags["output"])
+
+
 def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
     from preheat.cli.show import print_facts, print_json
 
-    piped = flags["rendered"] and flags["json"] and not flags["output"]
-    if flags["json"] and not piped:
+    if flags["json"] and not _piped(flags):
         print_json(report)
         return
     facts: dict[str, object] = {
@@ -92,7 +99,7 @@ def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
         "first, last": "the log has no times" if report.first_s is None else f"{report.first_s:g}, {report.last_s:g} s",
     }
     facts |= {f"skipped: {reason}": count for reason, count in sorted(report.skipped.items())}
-    if piped:
+    if _piped(flags):
         if report.skipped and not flags["quiet"]:
             click.echo(f"skipped {sum(report.skipped.values())} lines: {report.skipped}", err=True)
         return

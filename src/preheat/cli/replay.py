@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preheat.cli.options import (
+    OUTPUT_TOKENS,
     Duration,
+    ResultFile,
     SpeedType,
     engine_options,
     log_format_option,
@@ -32,11 +34,11 @@ if TYPE_CHECKING:
 @window_option()
 @click.option("--speed", type=SpeedType(), default="1.0", show_default=True, help="Factor, 'auto' or 'fastest'.")
 @click.option("--max-time", type=Duration(), help="Longest replay; what does not fit is left out and said.")
-@click.option("--output-tokens", type=click.IntRange(1), default=16, show_default=True, help="Generated per request.")
+@click.option("--output-tokens", type=OUTPUT_TOKENS, default=16, show_default=True, help="Generated per request.")
 @click.option("--plan", type=click.Path(), help="Say which plan item covers each request.")
 @click.option("--label", default="run", show_default=True, help="What the report calls this run: cold, warm, ...")
 @click.option("--salted", is_flag=True, help="Keep this traffic's cache entries apart from all other traffic.")
-@click.option("-o", "--output", default="run.json", show_default=True, metavar="FILE")
+@click.option("-o", "--output", type=ResultFile(), default="run.json", show_default=True, metavar="FILE")
 @log_format_option
 @template_option
 @engine_options

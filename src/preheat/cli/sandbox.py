@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from preheat.cli.options import output_options
+from preheat.cli.options import Number, output_options
 
 
 @click.group()
@@ -16,12 +16,16 @@ def sandbox() -> None:
 
 @sandbox.command()
 @click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", type=int, default=8765, show_default=True)
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
 @click.option("--block-tokens", type=click.IntRange(1), default=16, show_default=True, help="Tokens per cache block.")
 @click.option("--capacity-blocks", type=click.IntRange(1), default=4096, show_default=True, help="Blocks held (LRU).")
-@click.option("--prefill-ms-per-token", type=float, default=0.25, show_default=True, help="Per uncached token.")
-@click.option("--first-token-ms", type=float, default=0.0, show_default=True, help="Further delay of the first token.")
-@click.option("--token-interval-ms", type=float, default=20.0, show_default=True)
+@click.option(
+    "--prefill-ms-per-token", type=Number(zero=True), default=0.25, show_default=True, help="Per uncached token."
+)
+@click.option(
+    "--first-token-ms", type=Number(zero=True), default=0.0, show_default=True, help="Further delay of the first token."
+)
+@click.option("--token-interval-ms", type=Number(zero=True), default=20.0, show_default=True)
 @click.option("--context-tokens", type=click.IntRange(16), default=32768, show_default=True)
 @output_options
 def serve(host: str, port: int, **flags: Any) -> int:

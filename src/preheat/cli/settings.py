@@ -26,6 +26,8 @@ def tables_of(path: str | None, commands: list[str]) -> dict[str, dict[str, Any]
         raise BadInput(f"{file} cannot be read: {error.strerror}", "check --config") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} is not TOML: {error}", "check its syntax") from None
+    except RecursionError:
+        raise BadInput(f"{file} is nested too deeply", "keep to one table per command") from None
     for name, table in tables.items():
         if name not in commands or not isinstance(table, dict):
             raise BadInput(f"{file}: {name!r} is not a command's table", f"write one of: [{'], ['.join(commands)}]")

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preheat.cli.options import (
+    OUTPUT_TOKENS,
     Duration,
+    ResultFile,
+    Share,
     Size,
     SpeedType,
     engine_options,
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 @click.option("--budget", type=Size(), help="Cache memory for the warm set, such as 4GiB.")
 @click.option("--max-time", type=Duration(), default="10m", show_default=True, help="Time for warming.")
 @click.option("--strategy", default="preheat", show_default=True, help="Which strategy plans (see 'plan --help').")
-@click.option("--verify-target", type=click.FloatRange(0, 1), default=0.95, show_default=True)
+@click.option("--verify-target", type=Share(), default=0.95, show_default=True)
 @click.option(
     "--speed",
     type=SpeedType(),
@@ -48,11 +51,11 @@ if TYPE_CHECKING:
     help="Replay speed: 1.0 as recorded, 'auto' slowed where the engine needs it, 'fastest' what it bears.",
 )
 @click.option("--replay-time", type=Duration(), default="5m", show_default=True, help="Longest replay per replica.")
-@click.option("--output-tokens", type=click.IntRange(1), default=16, show_default=True, help="Generated per request.")
+@click.option("--output-tokens", type=OUTPUT_TOKENS, default=16, show_default=True, help="Generated per request.")
 @click.option("--dry-run", is_flag=True, help="Stop after the plan; warm nothing.")
 @click.option("--fail-on", metavar="EXPR", help="Exit 3 when this holds, such as 'ttft_mean_ratio<2'.")
 @click.option("--model-alias", multiple=True, metavar="LOG=ENGINE", help="The log's model name = the engine's.")
-@click.option("-o", "--output", type=click.Path(file_okay=False), default="preheat-out", show_default=True)
+@click.option("-o", "--output", type=ResultFile(), default="preheat-out", show_default=True, metavar="DIR")
 @log_format_option
 @template_option
 @engine_options
@@ -66,11 +69,24 @@ def up(**flags: Any) -> int:
     from preheat.judge.fail_on import parse
 
     folder = Path(flags["output"])
+    _check_engines(flags["engine"])
     if flags["fail_on"]:
         parse(flags["fail_on"])  # now, and not after the whole job
     with spooled(flags["logs"]) as logs:
         result = run_until_stopped(lambda stop: _up(flags | {"logs": logs}, folder, stop))
     return _finish(result, folder, flags)
+
+
+def _check_engines(urls: tuple[str, ...]) -> None:
+    """One engine, two, or ``embedded`` alone. Raises :class:`click.UsageError`."""
+    from preheat.cli.wiring import EMBEDDED
+
+    if len(urls) > 2:
+        raise click.UsageError(f"{len(urls)} engines are given; at most two: the replica to warm and a cold one")
+    if len(urls) == 2 and EMBEDDED in urls:
+        raise click.UsageError(f"'--engine {EMBEDDED}' starts both replicas by itself: give it alone, or two URLs")
+    if len({url.rstrip("/").removesuffix("/v1") for url in urls}) < len(urls):
+        raise click.UsageError(f"both engines are {urls[0]}: the cold one must be another replica, or give it once")
 
 
 async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Result:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.options import Duration, engine_options, output_options
+from preheat.cli.options import Duration, ResultFile, Share, engine_options, output_options
 from preheat.cli.progress import Reporter
 from preheat.errors import Interrupted
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 @click.option("--engine", multiple=True, required=True, metavar="URL|embedded", help="May repeat (replicas).")
 @click.option("--max-time", type=Duration(), default="10m", show_default=True, help="Time for warming.")
 @click.option("--concurrency", type=click.IntRange(1), help="Prompts in flight (default: what the engine works on).")
-@click.option("--verify-target", type=click.FloatRange(0, 1), default=0.95, show_default=True)
+@click.option("--verify-target", type=Share(), default=0.95, show_default=True)
 @click.option("--timeout", type=Duration(), default="120s", show_default=True, help="When one request counts as hung.")
 @click.option("--attempts", type=click.IntRange(1), default=4, show_default=True, help="Tries per item.")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of this plan ended.")
 @click.option("--dry-run", is_flag=True, help="Say what would be sent; send nothing.")
-@click.option("-o", "--output", default="warm.json", show_default=True, metavar="FILE")
+@click.option("-o", "--output", type=ResultFile(), default="warm.json", show_default=True, metavar="FILE")
 @engine_options
 @output_options
 def warm(plan: str, **flags: Any) -> int:
