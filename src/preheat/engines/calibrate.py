@@ -32,8 +32,11 @@ async def calibrate(engine: Engine, info: EngineInfo) -> Speed:
     intercept; an engine that answers both at once gets two longer ones. Costs about 200 prefilled tokens on a slow
     engine, 2,000 on a fast one. The engine's own KV bytes per token are taken where it says them.
     """
-    most = _LARGE if info.context_tokens is None else min(_LARGE, info.context_tokens // 2)
-    small, large = await _prefill_ms(engine, info, min(_SMALL, most // 4)), await _prefill_ms(engine, info, most)
+    most = _LARGE if info.context_tokens is None else min(_LARGE, max(1, info.context_tokens // 2))
+    small, large = (
+        await _prefill_ms(engine, info, min(_SMALL, max(1, most // 4))),
+        await _prefill_ms(engine, info, most),
+    )
     if large[1] < _FAST_MS and (info.context_tokens is None or info.context_tokens > _FAST_LARGE + 64):
         small, large = await _prefill_ms(engine, info, _FAST_SMALL), await _prefill_ms(engine, info, _FAST_LARGE)
     per_token = max(1e-4, (large[1] - small[1]) / max(1, large[0] - small[0]))
@@ -59,7 +62,8 @@ async def _prefill_ms(engine: Engine, info: EngineInfo, tokens: int) -> tuple[in
     prefix = Prefix(text, rendering)
     ids = await engine.shared_tokens([prefix])
     reply = await engine.prefill(prefix, ids[0][:tokens] if ids else None)
-    return reply.prompt_tokens - (reply.cached_tokens or 0), reply.wall_ms
+    counted = reply.prompt_tokens or tokens  # an engine that counts nothing got about what it was asked to compute
+    return counted - (reply.cached_tokens or 0), reply.wall_ms
 
 
 async def _decode_ms(engine: Engine) -> float:

@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from preheat.engines.shown import shown
 from preheat.errors import EngineFailed, EngineFault, EngineTimeout, EngineUnreachable
 
 MODEL_ENV = "PREHEAT_EMBEDDED_MODEL"
@@ -137,7 +138,10 @@ class EmbeddedServer:
             assert self._process is not None
             assert self._folder is not None
             if self._process.returncode is not None:
-                raise EngineFailed(f"the embedded engine ended while it started: {self._log_tail()}")
+                raise EngineFailed(
+                    f"the embedded engine ended while it started: {shown(self._log_tail())}",
+                    "is its model a GGUF file, and is there memory for it?",
+                )
             if (self._folder / "url").exists():
                 url = (self._folder / "url").read_text()
                 wire = Wire(url, EngineSettings(trust_env=False, timeout_s=5.0))
@@ -149,7 +153,9 @@ class EmbeddedServer:
                 finally:
                     await wire.close()
             await asyncio.sleep(0.05)
-        raise EngineTimeout(f"the embedded engine was not ready within {self.settings.start_timeout_s:g} s")
+        raise EngineTimeout(
+            f"the embedded engine was not ready within {self.settings.start_timeout_s:g} s", "allow it more time"
+        )
 
     def _log_tail(self) -> str:
         path = self.settings.log_path or (self._folder / "server.log" if self._folder else None)

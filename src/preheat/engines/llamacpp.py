@@ -7,11 +7,21 @@ from pathlib import PurePath
 from typing import Any
 
 from preheat.engines.boundary import shared_tokens
+from preheat.engines.counts import (
+    REMEDY,
+    count_of,
+    name_of,
+    prefill_of,
+    ratio_of,
+    template_of,
+    understanding,
+)
 from preheat.engines.engine import Generation, Prefill
 from preheat.engines.exposition import summed
 from preheat.engines.openai import OpenAIEngine
 from preheat.engines.payload import Chat, chat_route, request_body, with_nonce
-from preheat.engines.streaming import cached_of, generation_of, read_stream
+from preheat.engines.shown import shown
+from preheat.engines.streaming import cached_of
 from preheat.engines.wire import Wire
 from preheat.errors import EngineFailed, EngineGarbage, EngineRejected
 from preheat.records.outcomes import Retention
@@ -46,10 +56,10 @@ class LlamaCppEngine(OpenAIEngine):
     async def chat_ids(self, chat: Chat) -> list[int]:
         """Through ``/apply-template``, with the generation prompt, as its chat route does."""
         reply = await self.wire.post_json("/apply-template", chat.body())
-        try:
-            return await self._tokenize(reply["prompt"])
-        except (KeyError, TypeError) as error:
-            raise EngineGarbage(f"{self.wire.where('/apply-template')} gave no prompt") from error
+        prompt = reply.get("prompt") if isinstance(reply, dict) else None
+        if not isinstance(prompt, str):
+            raise EngineGarbage(f"{self.wire.where('/apply-template')} gave no prompt", REMEDY)
+        return await self._tokenize(prompt)
 
     async def prefill(
         self,
@@ -64,16 +74,18 @@ class LlamaCppEngine(OpenAIEngine):
         body = {"prompt": ids, "n_predict": 0, "cache_prompt": True, **await self._lora(adapter)}
         sent_s = self.wire.clock.now_s()
         reply = await self.wire.post_json("/completion", body, timeout_s=timeout_s)
-        try:
+        wall_ms, where = (self.wire.clock.now_s() - sent_s) * 1e3, self.wire.where("/completion")
+        with understanding(where, "gave no timings"):
             timings = reply["timings"]
-            return Prefill(
-                prompt_tokens=timings["cache_n"] + timings["prompt_n"],
-                cached_tokens=timings["cache_n"],
-                prompt_ms=timings["prompt_ms"],
-                wall_ms=(self.wire.clock.now_s() - sent_s) * 1e3,
+            cached = count_of(timings["cache_n"], where, "cache_n")
+            computed = count_of(timings["prompt_n"], where, "prompt_n")
+            return prefill_of(
+                where,
+                prompt_tokens=cached + computed,
+                cached_tokens=cached,
+                prompt_ms=timings.get("prompt_ms"),
+                wall_ms=wall_ms,
             )
-        except (KeyError, TypeError) as error:
-            raise EngineGarbage(f"{self.wire.where('/completion')} gave no timings") from error
 
     async def generate(
         self, request: Request, *, max_tokens: int, namespace: str | None = None, timeout_s: float = 600.0
@@ -83,9 +95,9 @@ class LlamaCppEngine(OpenAIEngine):
         if namespace is not None:
             body = with_nonce(body, namespace)
         path = chat_route(body)
-        reading = await read_stream(self.wire.stream(path, body, timeout_s=timeout_s), self.wire.where(path))
+        reading = await self._read(path, body, max_tokens, timeout_s)
         cached = cached_of(reading.usage)
-        return generation_of(reading, reading.timings.get("cache_n") if cached is None else cached)
+        return self._generation(path, reading, reading.timings.get("cache_n") if cached is None else cached)
 
     async def counters(self) -> dict[str, float]:
         """Empty where the server was started without ``--metrics`` (it then answers 501)."""
@@ -97,26 +109,27 @@ class LlamaCppEngine(OpenAIEngine):
     async def _ask(self) -> EngineInfo:
         props = await self.wire.get_json("/props")
         models = await self._models()
-        try:
-            slots = int(props["total_slots"])
-            return EngineInfo(
-                kind=self.kind,
-                url=self.url,
-                model=self.wire.settings.model or (models[0] if models else props.get("model_alias", "")),
-                models=models,
-                version=props.get("build_info"),
-                context_tokens=props["default_generation_settings"]["n_ctx"],
-                block_tokens=1,
-                kv_bytes_per_token=await self._kv_bytes_per_token(),
-                retention=Retention.STATES,
-                chat_template=props.get("chat_template") or None,
-                bos_token=props.get("bos_token") or "",
-                eos_token=props.get("eos_token") or "",
-                reports_cached=True,
-                parallel=slots,
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise EngineGarbage(f"{self.wire.where('/props')} is not llama.cpp's") from error
+        where = self.wire.where("/props")
+        with understanding(where, "is not llama.cpp's"):
+            slots = count_of(props["total_slots"], where, "total_slots", at_least=1)
+            context = count_of(props["default_generation_settings"]["n_ctx"], where, "n_ctx", at_least=1)
+            alias, version = props.get("model_alias"), props.get("build_info")
+        return EngineInfo(
+            kind=self.kind,
+            url=self.url,
+            model=self.wire.settings.model or (models[0] if models else name_of(alias or "", where, "model_alias")),
+            models=models,
+            version=shown(version, 80) if isinstance(version, str) else None,
+            context_tokens=context,
+            block_tokens=1,
+            kv_bytes_per_token=await self._kv_bytes_per_token(),
+            retention=Retention.STATES,
+            chat_template=template_of(props.get("chat_template")) or None,
+            bos_token=template_of(props.get("bos_token")) or "",
+            eos_token=template_of(props.get("eos_token")) or "",
+            reports_cached=True,
+            parallel=slots,
+        )
 
     async def _kv_bytes_per_token(self) -> float | None:
         """Bytes of a saved slot / tokens in it; ``None`` where the server cannot save slots.
@@ -128,11 +141,15 @@ class LlamaCppEngine(OpenAIEngine):
             return None
         try:
             body = {"prompt": await self._tokenize(_PROBE_TEXT), "n_predict": 0, "cache_prompt": True}
-            slot = (await self.wire.post_json("/completion", body, timeout_s=120.0))["id_slot"]
+            reply = await self.wire.post_json("/completion", body, timeout_s=120.0)
+            slot = reply.get("id_slot") if isinstance(reply, dict) else None
+            if slot is None:
+                return None
+            slot = count_of(slot, self.wire.where("/completion"), "id_slot")
             saved = await self.wire.post_json(f"/slots/{slot}?action=save", {"filename": "preheat-probe.bin"})
-            return float(saved["n_written"]) / float(saved["n_saved"])
-        except (EngineRejected, EngineFailed, KeyError, TypeError, ZeroDivisionError):
+        except (EngineRejected, EngineFailed):
             return None
+        return ratio_of(saved.get("n_written"), saved.get("n_saved")) if isinstance(saved, dict) else None
 
     async def _saves_slots(self) -> bool:
         """Without ``--slot-save-path`` it answers 501 to any saving; with it, 400 to a file without a name."""
@@ -146,17 +163,13 @@ class LlamaCppEngine(OpenAIEngine):
 
     async def _tokenize(self, text: str) -> list[int]:
         body = {"content": text, "add_special": True, "parse_special": True}
-        reply = await self.wire.post_json("/tokenize", body)
-        try:
-            return [int(token) for token in reply["tokens"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise EngineGarbage(f"{self.wire.where('/tokenize')} gave no tokens") from error
+        return self._token_ids(await self.wire.post_json("/tokenize", body))
 
     async def _know_bos(self) -> bool:
         """Whether the vocabulary puts a BOS in front of any prompt; asked once."""
         if self._adds_bos is None:
             plain = await self.wire.post_json("/tokenize", {"content": "a", "add_special": False})
-            self._adds_bos = len(await self._tokenize("a")) > len(plain["tokens"])
+            self._adds_bos = len(await self._tokenize("a")) > len(self._token_ids(plain))
         return self._adds_bos
 
     async def _lora(self, adapter: str | None) -> dict[str, Any]:
@@ -164,7 +177,9 @@ class LlamaCppEngine(OpenAIEngine):
         if adapter is None:
             return {}
         loaded = await self.wire.get_json("/lora-adapters")
-        for entry in loaded:
-            if adapter in (entry.get("path"), PurePath(entry.get("path", "")).stem):
-                return {"lora": [{"id": entry["id"], "scale": 1.0}]}
+        where = self.wire.where("/lora-adapters")
+        with understanding(where, "did not list adapters"):
+            for entry in loaded:
+                if adapter in (entry["path"], PurePath(entry["path"]).stem):
+                    return {"lora": [{"id": count_of(entry["id"], where, "id"), "scale": 1.0}]}
         raise EngineRejected(f"the engine at {self.url} has no adapter {adapter!r}", "start it with --lora FILE")

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from preheat.engines.counts import REMEDY, count_of, generation_of, name_of, prefill_of, token_ids_of, understanding
 from preheat.engines.engine import Generation, Prefill
 from preheat.engines.payload import Chat, chat_of, chat_route, request_body, with_nonce
 from preheat.engines.settings import EngineSettings
-from preheat.engines.streaming import cached_of, generation_of, read_stream
+from preheat.engines.streaming import StreamReading, cached_of, read_stream
 from preheat.engines.wire import Wire
 from preheat.errors import EngineGarbage, EngineRejected
 from preheat.records.outcomes import Retention
@@ -81,8 +82,8 @@ class OpenAIEngine:
         if namespace is not None:
             body = self._in_namespace(body, namespace)
         path = chat_route(body)
-        reading = await read_stream(self.wire.stream(path, body, timeout_s=timeout_s), self.wire.where(path))
-        return generation_of(reading, self._cached(reading.usage, info))
+        reading = await self._read(path, body, max_tokens, timeout_s)
+        return self._generation(path, reading, self._cached(reading.usage, info))
 
     async def counters(self) -> dict[str, float]:
         return {}
@@ -119,11 +120,12 @@ class OpenAIEngine:
 
     async def _models(self) -> tuple[str, ...]:
         try:
-            return tuple(entry["id"] for entry in (await self.wire.get_json("/v1/models"))["data"])
+            listing = await self.wire.get_json("/v1/models")
         except EngineRejected:  # not every gateway lists its models
             return ()
-        except (KeyError, TypeError) as error:
-            raise EngineGarbage(f"{self.wire.where('/v1/models')} did not list models") from error
+        where = self.wire.where("/v1/models")
+        with understanding(where, "did not list models"):
+            return tuple(name_of(entry["id"], where, "model name") for entry in listing["data"])
 
     async def _probe_cached(self, model: str) -> bool:
         """Whether replies carry cached tokens: the same small prompt twice at most, one token each.
@@ -133,10 +135,14 @@ class OpenAIEngine:
         chat = Chat([{"role": "user", "content": _PROBE_TEXT}])
         body = {"model": model, "max_tokens": 1, **chat.body()}
         for _ in range(2):
-            reply = await self.wire.post_json("/v1/chat/completions", body, timeout_s=120.0)
-            if cached_of(usage_of(reply)) is not None:
+            if await self._says_cached("/v1/chat/completions", body):
                 return True
         return False
+
+    async def _says_cached(self, path: str, body: dict[str, Any]) -> bool:
+        where = self.wire.where(path)
+        cached = cached_of(usage_of(await self.wire.post_json(path, body, timeout_s=120.0), where))
+        return cached is not None and count_of(cached, where, "cached_tokens") >= 0
 
     async def _prefill_chat(self, info: EngineInfo, chat: Chat, adapter: str | None, timeout_s: float) -> Prefill:
         return await self._prefill_route("/v1/chat/completions", chat.body(), info, adapter, timeout_s)
@@ -146,31 +152,50 @@ class OpenAIEngine:
     ) -> Prefill:
         body = {"model": adapter or info.model, "max_tokens": 1, "temperature": 0.0, **prompt}
         sent_s = self.wire.clock.now_s()
-        usage = usage_of(await self.wire.post_json(path, body, timeout_s=timeout_s))
-        return Prefill(
-            prompt_tokens=_tokens(usage, self.wire.where(path)),
+        reply = await self.wire.post_json(path, body, timeout_s=timeout_s)
+        wall_ms = (self.wire.clock.now_s() - sent_s) * 1e3
+        usage = usage_of(reply, self.wire.where(path))
+        return prefill_of(
+            self.wire.where(path),
+            prompt_tokens=usage.get("prompt_tokens"),
             cached_tokens=self._cached(usage, info),
             prompt_ms=None,
-            wall_ms=(self.wire.clock.now_s() - sent_s) * 1e3,
+            wall_ms=wall_ms,
         )
+
+    async def _read(self, path: str, body: dict[str, Any], max_tokens: int, timeout_s: float) -> StreamReading:
+        events = self.wire.stream(path, body, timeout_s=timeout_s)
+        return await read_stream(events, self.wire.where(path), max_tokens)
+
+    def _generation(self, path: str, reading: StreamReading, cached_tokens: Any) -> Generation:
+        return generation_of(
+            self.wire.where(path),
+            token_times_ms=reading.token_times_ms,
+            last_ms=reading.last_ms,
+            usage=reading.usage,
+            cached_tokens=cached_tokens,
+            timings=reading.timings,
+            finish_reason=reading.finish_reason,
+        )
+
+    def _token_ids(self, reply: Any) -> list[int]:
+        """The ids in a reply of ``/tokenize``, which llama.cpp and vLLM both have."""
+        return token_ids_of(reply.get("tokens") if isinstance(reply, dict) else None, self.wire.where("/tokenize"))
 
     def _in_namespace(self, body: dict[str, Any], namespace: str) -> dict[str, Any]:
         return with_nonce(body, namespace)
 
-    def _cached(self, usage: dict[str, Any], info: EngineInfo) -> int | None:
-        """An engine that reports cached tokens may leave the field out where there are none."""
+    def _cached(self, usage: dict[str, Any], info: EngineInfo) -> Any:
+        """As it was sent. An engine that reports cached tokens may leave the field out where there are none."""
         cached = cached_of(usage)
         return 0 if cached is None and info.reports_cached and usage else cached
 
 
-def usage_of(reply: Any) -> dict[str, Any]:
-    """The ``usage`` of a reply; empty where it has none."""
-    usage = reply.get("usage") if isinstance(reply, dict) else None
-    return usage if isinstance(usage, dict) else {}
-
-
-def _tokens(usage: dict[str, Any], where: str) -> int:
-    count = usage.get("prompt_tokens")
-    if not isinstance(count, int):
-        raise EngineGarbage(f"{where} did not count the prompt's tokens")
-    return count
+def usage_of(reply: Any, where: str) -> dict[str, Any]:
+    """The ``usage`` of a reply; empty where it has none. Raises :class:`EngineGarbage` for what is no reply."""
+    if not isinstance(reply, dict) or not ("usage" in reply or "choices" in reply):
+        raise EngineGarbage(f"{where} gave neither choices nor usage", REMEDY)
+    usage = reply.get("usage")
+    if not isinstance(usage, dict | None):
+        raise EngineGarbage(f"{where} gave a usage that is not an object", REMEDY)
+    return usage or {}

@@ -1,12 +1,13 @@
-"""One streamed answer of OpenAI's routes, and llama.cpp's, as a :class:`Generation`."""
+"""One streamed answer of OpenAI's routes, and llama.cpp's, read to its end."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from preheat.engines.engine import Generation
+from preheat.engines.counts import understanding
 from preheat.errors import EngineFailed, EngineGarbage
 
 
@@ -23,53 +24,48 @@ class StreamReading:
     def take(self, elapsed_ms: float, event: Any) -> None:
         """One event. Raises ``TypeError``, ``AttributeError`` or ``KeyError`` for what is not the protocol."""
         self.last_ms = elapsed_ms
-        self.usage = event.get("usage") or self.usage
-        self.timings = event.get("timings") or self.timings
+        self.usage = _object(event.get("usage")) or self.usage
+        self.timings = _object(event.get("timings")) or self.timings
         for choice in event["choices"]:
-            self.finish_reason = choice.get("finish_reason") or self.finish_reason
+            reason = choice.get("finish_reason")
+            if not isinstance(reason, str | None):
+                raise TypeError("finish_reason")
+            self.finish_reason = reason or self.finish_reason
             if _generated(choice):
                 self.token_times_ms.append(elapsed_ms)
 
 
-async def read_stream(events: AsyncIterator[tuple[float, Any]], where: str) -> StreamReading:
-    """Read a stream to its end.
+async def read_stream(events: AsyncGenerator[tuple[float, Any]], where: str, max_tokens: int) -> StreamReading:
+    """Read a stream to its end, and close it.
 
     Raises :class:`EngineFailed` where it ends before the engine said that it was finished, and
-    :class:`EngineGarbage` for events that are not the protocol.
+    :class:`EngineGarbage` for events that are not the protocol or never end.
     """
-    reading = StreamReading()
-    async for elapsed_ms, event in events:
-        try:
-            reading.take(elapsed_ms, event)
-        except (TypeError, AttributeError, KeyError) as error:
-            raise EngineGarbage(f"{where} streamed events that are not the protocol") from error
+    reading, most = StreamReading(), 4 * max_tokens + 64
+    async with aclosing(events):
+        async for elapsed_ms, event in events:
+            with understanding(where, "streamed events that are not the protocol"):
+                reading.take(elapsed_ms, event)
+            if len(reading.token_times_ms) > most:
+                raise EngineGarbage(
+                    f"{where} does not stop at max_tokens: more than {most} pieces for {max_tokens} tokens",
+                    "use an engine, or a gateway, that honours max_tokens",
+                )
     if reading.finish_reason is None:
         raise EngineFailed(f"{where} closed the stream half-way", "see the engine's own log")
     return reading
 
 
-def generation_of(reading: StreamReading, cached_tokens: int | None) -> Generation:
-    """The record of a finished stream. An answer of no tokens has its end as its first token's time."""
-    timings, usage = reading.timings, reading.usage
-    times = reading.token_times_ms
-    return Generation(
-        ttft_ms=times[0] if times else reading.last_ms,
-        total_ms=reading.last_ms,
-        token_times_ms=times,
-        output_tokens=usage.get("completion_tokens", len(times)),
-        prompt_tokens=usage.get("prompt_tokens"),
-        cached_tokens=cached_tokens,
-        prompt_ms=timings.get("prompt_ms"),
-        decode_ms=timings.get("predicted_ms"),
-        finish_reason=reading.finish_reason,
-    )
-
-
-def cached_of(usage: dict[str, Any]) -> int | None:
-    """``usage.prompt_tokens_details.cached_tokens``; ``None`` where the reply does not carry it."""
+def cached_of(usage: dict[str, Any]) -> Any:
+    """``usage.prompt_tokens_details.cached_tokens`` as it was sent; ``None`` where the reply does not carry it."""
     details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    return cached if isinstance(cached, int) else None
+    return details.get("cached_tokens") if isinstance(details, dict) else None
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if value is not None and not isinstance(value, dict):
+        raise TypeError("not an object")
+    return value or {}
 
 
 def _generated(choice: dict[str, Any]) -> bool:

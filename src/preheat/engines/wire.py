@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote
 
 from preheat.clock import Clock, RealClock
+from preheat.engines.address import base_url, check_headers, check_key, redirect_target
+from preheat.engines.counts import REMEDY
 from preheat.engines.faults import fault_of_event, fault_of_reply
 from preheat.engines.settings import EngineSettings
-from preheat.engines.sse import DONE, EventParser
+from preheat.engines.shown import shown
+from preheat.engines.sse import DONE, EventParser, EventTooLong
 from preheat.errors import BadInput, EngineFailed, EngineGarbage, EngineTimeout, EngineUnreachable
 
 if TYPE_CHECKING:
     import aiohttp
 
 _KEEPALIVE_S = 2.0  # shorter than any engine's own, so that it never hangs up on a request just sent
+_LONGEST_REPLY_BYTES = 64 * 2**20
+_LONGEST_ERROR_BYTES = 2**18
 
 
 class Wire:
@@ -28,11 +34,13 @@ class Wire:
     def __init__(self, url: str, settings: EngineSettings | None = None, clock: Clock | None = None) -> None:
         self.settings = settings or EngineSettings()
         self.clock = clock or RealClock()
-        self.url, self._user = _base_url(url)
+        self.url, self._user = base_url(url)
+        check_headers(self.settings.headers)
         self.keep_alive = True
         """Whether connections are used again; not with servers that give a thread to each open connection."""
         self._session: aiohttp.ClientSession | None = None
         self._key = self._read_key()
+        self._secrets = self._all_secrets()
 
     async def get_json(self, path: str, *, timeout_s: float | None = None) -> Any:
         """GET and decode. Raises :class:`preheat.errors.EngineFault` and its kin, as all methods here."""
@@ -41,19 +49,23 @@ class Wire:
     async def get_text(self, path: str, *, timeout_s: float | None = None) -> str:
         """GET, and the body as text."""
         async with self._reply("GET", path, None, timeout_s) as reply:
-            return await reply.text(errors="replace")
+            return await self._whole(path, reply)
 
     async def post_json(self, path: str, body: Any, *, timeout_s: float | None = None) -> Any:
         """POST ``body`` as JSON and decode the answer; an ``error`` object within it is raised."""
         async with self._reply("POST", path, body, timeout_s) as reply:
-            text = await reply.text(errors="replace")
+            text = await self._whole(path, reply)
         decoded = self._decode(path, text)
-        if isinstance(decoded, dict) and decoded.get("error"):
-            raise fault_of_event(self.where(path), self._scrub_object(decoded["error"]))
+        self._raise_error_in(path, decoded)
         return decoded
 
-    async def stream(self, path: str, body: Any, *, timeout_s: float | None = None) -> AsyncIterator[tuple[float, Any]]:
-        """POST and yield ``(ms since sending, decoded event)``, until ``[DONE]`` or the stream's end."""
+    async def stream(
+        self, path: str, body: Any, *, timeout_s: float | None = None
+    ) -> AsyncGenerator[tuple[float, Any]]:
+        """POST and yield ``(ms since sending, decoded event)``, until ``[DONE]`` or the stream's end.
+
+        Whoever does not read it to its end closes it (``contextlib.aclosing``).
+        """
         sent_s = self.clock.now_s()
         parser = EventParser()
         async with self._reply("POST", path, body, timeout_s) as reply:
@@ -63,8 +75,7 @@ class Wire:
                     if data == DONE:
                         return
                     event = self._decode(path, data)
-                    if isinstance(event, dict) and event.get("error"):
-                        raise fault_of_event(self.where(path), self._scrub_object(event["error"]))
+                    self._raise_error_in(path, event)
                     yield elapsed_ms, event
 
     async def close(self) -> None:
@@ -79,8 +90,7 @@ class Wire:
 
     def scrub(self, text: str) -> str:
         """``text`` without any secret that we send."""
-        secrets = [self._key, self._user[1] if self._user else None, *self.settings.headers.values()]
-        for secret in sorted((s for s in secrets if s and len(s) > 3), key=len, reverse=True):
+        for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
 
@@ -93,13 +103,46 @@ class Wire:
         limit_s = self.settings.timeout_s if timeout_s is None else timeout_s
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=self.settings.connect_timeout_s)
         with self._own_faults(path, limit_s):
-            headers = None if self.keep_alive else {"Connection": "close"}
-            request = self._open().request(method, self.url + path, json=body, timeout=timeout, headers=headers)
+            headers = {"Content-Type": "application/json"} if method == "POST" else {}
+            if not self.keep_alive:
+                headers["Connection"] = "close"
+            request = self._open().request(
+                method,
+                self.url + path,
+                data=json.dumps(body).encode() if method == "POST" else None,
+                timeout=timeout,
+                headers=headers,
+                allow_redirects=False,  # prompts and credentials are for the host that the user named
+            )
             async with request as reply:
-                if reply.status >= 400:
-                    text = self.scrub(await reply.text(errors="replace"))
-                    raise fault_of_reply(self.where(path), reply.status, text, reply.headers)
+                await self._refuse(path, reply)
                 yield reply
+
+    async def _refuse(self, path: str, reply: aiohttp.ClientResponse) -> None:
+        """Raise what an error reply, or a redirection, stands for."""
+        where = self.where(path)
+        if 300 <= reply.status < 400:
+            location = self.scrub(redirect_target(self.url, path, reply.headers.get("Location", "nowhere")))
+            raise EngineGarbage(f"{where} redirects to {location} (HTTP {reply.status})", "give that URL")
+        if reply.status >= 400:
+            text = (await self._bytes(reply, _LONGEST_ERROR_BYTES)).decode(errors="replace")
+            raise fault_of_reply(where, reply.status, text, reply.headers, self.scrub)
+
+    async def _whole(self, path: str, reply: aiohttp.ClientResponse) -> str:
+        body = await self._bytes(reply, _LONGEST_REPLY_BYTES)
+        if len(body) > _LONGEST_REPLY_BYTES:
+            limit_mib = _LONGEST_REPLY_BYTES >> 20
+            raise EngineGarbage(f"{self.where(path)} sent a reply of more than {limit_mib} MiB", REMEDY)
+        return body.decode(errors="replace")
+
+    async def _bytes(self, reply: aiohttp.ClientResponse, limit_bytes: int) -> bytearray:
+        """The body, read until it has ended or passed the limit."""
+        body = bytearray()
+        async for chunk in reply.content.iter_any():
+            body += chunk
+            if len(body) > limit_bytes:
+                break
+        return body
 
     @contextmanager
     def _own_faults(self, path: str, limit_s: float) -> Iterator[None]:
@@ -109,7 +152,7 @@ class Wire:
         try:
             yield
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            reason = self.scrub(str(error)) or type(error).__name__
+            reason = shown(self.scrub(str(error))) or type(error).__name__
             raise EngineUnreachable(
                 f"cannot reach {where}: {reason}", "is it running, and is the URL right?"
             ) from error
@@ -118,14 +161,14 @@ class Wire:
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, aiohttp.ClientOSError) as error:
             raise EngineFailed(f"{where} closed the connection half-way", "see the engine's own log") from error
         except (aiohttp.ClientError, ConnectionError) as error:
-            raise EngineGarbage(f"{where} does not speak HTTP as expected: {type(error).__name__}") from error
+            raise EngineGarbage(f"{where} does not speak HTTP as expected: {type(error).__name__}", REMEDY) from error
 
     def _open(self) -> aiohttp.ClientSession:
         import aiohttp
 
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEPALIVE_S, ssl=self._ssl())
-            auth = aiohttp.BasicAuth(*self._user) if self._user else None
+            auth = aiohttp.BasicAuth(*self._user, encoding="utf-8") if self._user else None
             headers = dict(self.settings.headers)
             if self._key:
                 headers["Authorization"] = f"Bearer {self._key}"
@@ -152,36 +195,37 @@ class Wire:
         if name is None:
             return None
         key = os.environ.get(name, "").strip()
-        if not key:
-            raise BadInput(f"the environment variable {name} holds no API key", f"export {name}=...")
+        check_key(name, key)
         return key
+
+    def _all_secrets(self) -> list[str]:
+        """What must never stand in a message, longest first; too short ones would make holes in any text."""
+        secrets = [self._key or "", *self.settings.headers.values()]
+        if self._user:
+            pair = ":".join(self._user)
+            secrets += [self._user[1], quote(self._user[1], safe=""), base64.b64encode(pair.encode()).decode()]
+        return sorted((secret for secret in set(secrets) if len(secret) > 3), key=len, reverse=True)
 
     def _events(self, path: str, parser: EventParser, chunk: bytes) -> list[str]:
         try:
             return parser.feed(chunk)
+        except EventTooLong as error:
+            raise EngineGarbage(f"{self.where(path)} streamed an event of more than 8 MiB", REMEDY) from error
         except UnicodeDecodeError as error:
-            raise EngineGarbage(f"{self.where(path)} streamed something that is not text") from error
+            raise EngineGarbage(f"{self.where(path)} streamed something that is not text", REMEDY) from error
 
     def _decode(self, path: str, text: str) -> Any:
         try:
             return json.loads(text)
-        except ValueError as error:
-            excerpt = " ".join(self.scrub(text).split())[:120]
-            raise EngineGarbage(f"{self.where(path)} answered something that is not JSON: {excerpt!r}") from error
+        except (ValueError, RecursionError) as error:
+            excerpt = shown(self.scrub(text), 120)
+            raise EngineGarbage(
+                f"{self.where(path)} answered something that is not JSON: {excerpt!r}", REMEDY
+            ) from error
 
-    def _scrub_object(self, error: Any) -> Any:
-        return json.loads(self.scrub(json.dumps(error)))
-
-
-def _base_url(url: str) -> tuple[str, tuple[str, str] | None]:
-    parts = urlsplit(url.strip())
-    try:
-        port = f":{parts.port}" if parts.port is not None else ""
-    except ValueError as error:
-        raise BadInput(f"the port in {url!r} is not a port") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput(f"{url!r} is not the URL of an engine", "write it like http://127.0.0.1:8000")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    path = parts.path.rstrip("/").removesuffix("/v1")
-    user = (parts.username, parts.password or "") if parts.username else None
-    return urlunsplit((parts.scheme, host + port, path, "", "")), user
+    def _raise_error_in(self, path: str, decoded: Any) -> None:
+        """Raise the error that a reply with HTTP 200 carries; older vLLMs make the whole reply one."""
+        if isinstance(decoded, dict):
+            error = decoded.get("error") or (decoded if decoded.get("object") == "error" else None)
+            if error:
+                raise fault_of_event(self.where(path), error, self.scrub)
