@@ -91,7 +91,8 @@ def test_a_steady_baseline_gives_the_warmed_run_a_cost_of_its_own() -> None:
 def test_the_headline_claims_no_more_than_the_numbers() -> None:
     same = judge(cold=traffic(False), warm=traffic(False), title="same")
     assert "no difference" in same.headline
-    worse = judge(cold=traffic(True), warm=traffic(False), title="worse")
+    slow = [msgspec.structs.replace(one, ttft_ms=3 * (one.ttft_ms or 0)) for one in traffic(False).requests]
+    worse = judge(cold=traffic(False), warm=replay(slow, "warm"), title="worse")
     assert "raised the mean TTFT" in worse.headline
     loaded = [item for item in warm_run().items if item.status is Outcome.LOADED]
     proven = msgspec.structs.replace(warm_run(), items=loaded)

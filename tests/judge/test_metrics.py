@@ -155,7 +155,7 @@ def test_warm_up_metrics() -> None:
     assert told["compute_ratio"].value == pytest.approx(computed / distinct)
     assert told["tokens_wasted"].value == PREFIX_TOKENS
     assert told["residency"].value == pytest.approx(6 / 7)
-    assert told["residency"].denominator == "6 of 7 items attempted; 1 more deferred"
+    assert told["residency"].denominator == "6 of 7 attempted; 1 of 8 planned items deferred"
 
 
 def test_an_item_is_asked_for_with_every_item_that_is_its_prefix() -> None:

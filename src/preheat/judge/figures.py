@@ -22,7 +22,8 @@ class Figure:
 def key_figures(evidence: Evidence) -> list[Figure]:
     """Of what is at hand: the gains, what the warm-up cost, and whether its result was there."""
     compared = {one.name: one for one in evidence.comparisons}
-    figures = [_gain(compared[name]) for name in ("ttft_mean", "ttft_p95", "first_ttft") if name in compared]
+    doubted = bool(evidence.warnings)
+    figures = [_gain(compared[name], doubted) for name in ("ttft_mean", "ttft_p95", "first_ttft") if name in compared]
     if "hit_rate" in compared:
         figures.append(_hits(compared["hit_rate"]))
     else:
@@ -35,8 +36,9 @@ def key_figures(evidence: Evidence) -> list[Figure]:
     return figures + [_warmup(by_name[name]) for name in wanted if name in by_name]
 
 
-def _gain(one: Comparison) -> Figure:
+def _gain(one: Comparison, doubted: bool) -> Figure:
     words = "slower" if one.ratio is not None and one.ratio < 1 else "faster"
+    words = "cold / warm, not a gain of this warm-up" if doubted else words
     shown = show_ratio(one.ratio).replace("x", "×")
     detail = f"{words}: {show(one.cold, one.unit)} cold, {show(one.warm, one.unit)} warm" if one.ratio else one.why
     return Figure(f"key.{one.name}", one.title, shown, f"{detail}. {one.denominator}.", one.ratio)

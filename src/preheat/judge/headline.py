@@ -5,29 +5,55 @@ from __future__ import annotations
 from preheat.judge.values import show, show_ratio
 from preheat.records.evidence import Comparison, Metric
 from preheat.records.outcomes import Outcome
-from preheat.records.run import WarmRun
+from preheat.records.run import ReplayRun, WarmRun
 
 
-def headline(comparisons: list[Comparison], cold: list[Metric], warm: list[Metric], warm_run: WarmRun | None) -> str:
-    """One or two sentences; never more than the numbers carry."""
+def headline(
+    comparisons: list[Comparison],
+    metrics: dict[str, list[Metric]],
+    warm_run: WarmRun | None,
+    runs: tuple[ReplayRun | None, ReplayRun | None] = (None, None),
+    doubts: list[str] | None = None,
+) -> str:
+    """One or two sentences; never more than the numbers carry.
+
+    ``metrics`` are those of the ``cold`` and the ``warm`` replica, ``runs`` the two replays; with ``doubts`` the
+    difference is stated, but not claimed for the warm-up.
+    """
     table = {comparison.name: comparison for comparison in comparisons}
-    said = [_bought(table) if comparisons else _single(cold, warm), _resident(warm_run)]
-    return " ".join(part for part in said if part)
+    cold, warm = runs
+    if cold is not None and warm is not None and comparisons:
+        bought = _bought(table, cold, warm, doubts or [])
+    else:
+        bought = _single(metrics["cold"], metrics["warm"])
+    return " ".join(part for part in (bought, _resident(warm_run)) if part)
 
 
-def _bought(table: dict[str, Comparison]) -> str:
+def _bought(table: dict[str, Comparison], cold: ReplayRun, warm: ReplayRun, doubts: list[str]) -> str:
     mean = table["ttft_mean"]
     if mean.ratio is None or mean.cold is None or mean.warm is None:
         return f"What warming bought cannot be told: {mean.why}."
+    over = f"over {mean.pairs} requests {sent_to(cold, warm)}"
+    if doubts:
+        numbers = f"{show(mean.cold, 'ms')} on the cold side and {show(mean.warm, 'ms')} on the warmed one"
+        return f"What this warm-up bought cannot be told: {'; and '.join(doubts)}. The mean TTFT was {numbers} {over}."
     numbers = f"from {show(mean.cold, 'ms')} to {show(mean.warm, 'ms')}"
     low, high = mean.ratio_low, mean.ratio_high
     interval = f", 95 % interval {low:.2f} to {high:.2f}" if low is not None and high is not None else ""
-    over = f"over {mean.pairs} requests sent to both replicas"
     if low is not None and high is not None and low <= 1 <= high:
         return f"These runs show no difference in mean TTFT ({numbers}{interval}) {over}{_hits(table)}."
     verb = "cut" if mean.ratio > 1 else "raised" if mean.ratio < 1 else "left"
     ratio = f"{show_ratio(mean.ratio)} cold / warm{interval}"
     return f"Warming {verb} the mean TTFT {numbers} ({ratio}) {over}{_hits(table)}."
+
+
+def sent_to(cold: ReplayRun, warm: ReplayRun) -> str:
+    """Where the requests of the two runs went."""
+    if cold.engine.url != warm.engine.url:
+        return "sent to both replicas"
+    if cold.salted and not warm.salted:
+        return "on one replica, first in a namespace of its own, then warmed"
+    return "sent to one replica twice"
 
 
 def _hits(table: dict[str, Comparison]) -> str:
@@ -54,7 +80,7 @@ def _resident(run: WarmRun | None) -> str:
         return "The warm set is not proven resident: no item was attempted."
     if all(item.status is Outcome.UNSUPPORTED for item in run.attempted):
         return "The warm set is not proven resident: the engine gives no word by which to verify it."
-    counted = f"{run.verified} of {len(run.attempted)} items attempted ({100 * run.residency:.1f} %)"
+    counted = f"{run.confirmed} ({100 * run.residency:.1f} % of those attempted)"
     target = f"the target is {100 * run.verify_target:g} %"
     if run.residency >= run.verify_target:
         return f"The warm set is proven resident: the engine itself confirmed {counted}; {target}."

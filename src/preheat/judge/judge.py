@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from preheat.judge.compare import compare
+from preheat.judge.doubts import doubts
 from preheat.judge.facts import commands, facts, skipped
 from preheat.judge.headline import headline
 from preheat.judge.metrics.cold_start_cost import CONTRADICTIONS
@@ -40,12 +41,14 @@ def judge(
     the residency target; :func:`preheat.judge.fail_on.fail_on` adds to it.
     """
     comparisons = compare(cold, warm) if cold is not None and warm is not None else []
+    doubted = doubts(cold, warm_run, plan) if cold is not None and warm is not None else []
     cold_metrics = _replay(cold, steady or warm)
     warm_metrics = _replay(warm, steady)
     return Evidence(
         created=created or datetime.now(UTC).isoformat(timespec="seconds"),
         title=title,
-        headline=headline(comparisons, cold_metrics, warm_metrics, warm_run),
+        headline=headline(comparisons, {"cold": cold_metrics, "warm": warm_metrics}, warm_run, (cold, warm), doubted),
+        warnings=[reason[:1].upper() + reason[1:] + "." for reason in doubted],
         comparisons=comparisons,
         cold=cold_metrics,
         warm=warm_metrics,
@@ -97,6 +100,7 @@ def _notes(cold: ReplayRun | None, warm: ReplayRun | None, plan: Plan | None, me
     notes += [f"Plan: {excerpt(note, 300)}" for note in plan.notes] if plan is not None else []
     if cold is not None and warm is not None:
         notes += _mismatches(cold, warm)
+        notes += _one_engine(cold, warm)
     notes += dict.fromkeys(f"{metric.title}: {metric.note}." for metric in metrics if metric.note)
     if any(metric.name == "cold_start_cost" for metric in metrics):
         notes.append(CONTRADICTIONS)
@@ -117,4 +121,13 @@ def _mismatches(cold: ReplayRun, warm: ReplayRun) -> list[str]:
         f"The two replays differ in their {what}: {excerpt(str(a))} cold, {excerpt(str(b))} warm."
         for what, a, b in pairs
         if a != b
+    ]
+
+
+def _one_engine(cold: ReplayRun, warm: ReplayRun) -> list[str]:
+    if cold.engine.url != warm.engine.url or cold.salted:
+        return []
+    return [
+        "Both replays went to the same address and the cold one had no cache namespace of its own: unless the engine "
+        "was restarted in between, what the cold replay left in the cache served the warm one too."
     ]

@@ -13,6 +13,7 @@ from preheat.judge.charts import draw
 from preheat.judge.figures import key_figures
 from preheat.judge.values import show, show_ratio
 from preheat.records.evidence import Evidence, Metric
+from preheat.records.outcomes import Outcome
 
 EVIDENCE_FILE = "evidence.json"
 REPORT_FILE = "report.html"
@@ -71,4 +72,6 @@ def _residency(evidence: Evidence) -> tuple[str, str] | None:
     if told.value is None:
         return "unknown", "warm set not verifiable"
     kept = next((kept for name, kept in evidence.promises.items() if name.startswith("residency>=")), False)
-    return ("good", "warm set proven resident") if kept else ("bad", "warm set not proven resident")
+    deferred = evidence.outcomes.get(Outcome.DEFERRED.value, 0)
+    words = "warm set proven resident" if kept else "warm set not proven resident"
+    return ("good" if kept else "bad"), f"{words}: {told.denominator}" if deferred else words

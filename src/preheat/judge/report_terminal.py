@@ -32,6 +32,8 @@ def print_report(evidence: Evidence, console: Console | None = None) -> None:
 def _print(evidence: Evidence, console: Console, lines: box.Box | None) -> None:
     console.print(Text(evidence.title, style="bold"))
     console.print(Text(evidence.headline))
+    for warning in evidence.warnings:
+        console.print(Text(f"WARNING: {warning}", style="bold red"))
     rows = table_rows(evidence)
     if rows:
         table = Table(box=lines, pad_edge=False, caption=f"window: {_window(evidence)}", caption_justify="left")

@@ -55,6 +55,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     ``series`` holds what charts draw: name → list of ``[x, y]`` pairs. ``headline`` says in a sentence or two what
     warming bought and whether the warm set is proven resident; ``skipped`` counts, by reason, what was left out on
     the way; ``commands`` are the lines that run it all again. ``promises`` maps each promise to whether it was kept.
+    ``warnings`` are the reasons why the comparison says nothing about the warm-up: shown loudly, before any number.
     """
 
     schema: str = SCHEMA
@@ -73,3 +74,4 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     commands: list[str] = []
     notes: list[str] = []
     promises: dict[str, bool] = {}
+    warnings: list[str] = []

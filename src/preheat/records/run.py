@@ -65,6 +65,13 @@ class WarmRun(msgspec.Struct, frozen=True, kw_only=True):
         return self.verified / attempted if attempted else None
 
     @property
+    def confirmed(self) -> str:
+        """``verified`` of the items attempted in words, and how many of the planned ones were never attempted."""
+        deferred = len(self.items) - len(self.attempted)
+        left = f"; {deferred} of {len(self.items)} planned items deferred" if deferred else ""
+        return f"{self.verified} of {len(self.attempted)} attempted{left}"
+
+    @property
     def tokens_computed(self) -> int:
         """All that the engine computed because of the warm-up, probes included."""
         return sum(item.computed_tokens + item.probe_tokens for item in self.items)

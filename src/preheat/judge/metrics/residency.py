@@ -26,6 +26,4 @@ class Residency:
             return abstain("no item was attempted")
         if all(item.status is Outcome.UNSUPPORTED for item in run.attempted):
             return abstain("the engine gives no word by which to verify a prefix")
-        deferred = len(run.items) - len(run.attempted)
-        counted = f"{run.verified} of {len(run.attempted)} items attempted"
-        return Reading(run.residency, counted + (f"; {deferred} more deferred" if deferred else ""))
+        return Reading(run.residency, run.confirmed)
