@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from preheat.prompts.redaction import excerpt, redact
+from preheat.prompts.redaction import excerpt, printable, redact, tail_excerpt
 
 RANDOM = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -85,8 +88,81 @@ def test_a_secret_across_the_cut_of_a_long_text_does_not_show() -> None:
         assert RANDOM[:8] not in excerpt(" " * pad + text, 80)
 
 
-@pytest.mark.parametrize("unit", ["a-", "1 ", "1-", "token=", "a.b@", "+1 ", "sk-a"])
+@pytest.mark.parametrize(
+    "unit", ["a-", "1 ", "1-", "token=", "a.b@", "+1 ", "sk-a", "\x1b]", "\x1b[", "\x1b[1", "\x9b;"]
+)
 def test_time_grows_with_the_length_only(unit: str) -> None:
     started = time.process_time()
     redact(unit * (100_000 // len(unit)))
+    tail_excerpt(unit * (100_000 // len(unit)))
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b\x1bP1;q\x9cc", "abc"),
+        ("\x9b2Ja\x9d0;t\x9cb", "ab"),
+        ("a\x1bcb\x1b(Bc\x1b", "abc"),
+        ("open\x1b]0;never closed", "open0;never closed"),
+        ("\x00a\x08\x07b\x7f\x84c", "abc"),
+        ("a\rb\x0bc\x85d", "a b c d"),
+        ("a\u202eb\u2066c", "abc"),
+        ("tab\tand\nline 预热 🇨🇳 é", "tab\tand\nline 预热 🇨🇳 é"),
+    ],
+)
+def test_only_text_is_printed(text: str, shown: str) -> None:
+    assert printable(text) == redact(text) == shown
+    assert excerpt(text) == " ".join(shown.split())
+
+
+@given(st.text(st.sampled_from("\x1b[]\x07\x9b\x9c\\P0;mA \n\r\x00é"), max_size=60))
+def test_no_control_character_is_ever_shown(text: str) -> None:
+    for shown in (excerpt(text), tail_excerpt(text), excerpt(text, 3), tail_excerpt(text, 3)):
+        assert not any(unicodedata.category(character) == "Cc" for character in shown)
+
+
+def test_a_key_that_is_broken_up_by_colours_is_still_a_key() -> None:
+    assert redact("a " + "sk" + "-\x1b[1m" + RANDOM[:10] + "\x1b[0m\x00" + RANDOM[10:]) == "a [key]"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("all of it\n", "all of it"),
+        ("the beginning and then the end", "…then the end"),
+        ("write to bob@example.org", "…e to [email]"),
+        ("key " + "sk" + "-proj-" + RANDOM, "key [key]"),
+        ("the key is " + RANDOM[:12], "…e key is […]"),
+        ("the key is " + "sk" + "-ab", "…e key is […]"),
+        ("the key is " + "AK" + "IAABCDEFGHIJ", "…e key is […]"),
+        ("password: hun", "password: […]"),
+        ("write bob@exam", "write […]"),
+        ("card 4111 1111 11", "card […]"),
+        ("a-long-hyphenated-word", "…henated-word"),
+        ("since the year 2024", "…he year 2024"),
+        ("请简短回答", "请简短回答"),
+    ],
+)
+def test_the_end_of_a_text(text: str, shown: str) -> None:
+    assert tail_excerpt(text, 13) == shown
+    assert len(tail_excerpt(text, 5)) <= 5
+    assert tail_excerpt(text, 0) == ""
+
+
+def test_a_secret_across_the_beginning_of_the_tail_does_not_show() -> None:
+    for size in (1, 5, 15, 16, 100):
+        assert tail_excerpt("sk" + "-" + RANDOM * 20 + RANDOM[:size] + " " * 4080, 80) == "…[…]"
+    pem = "\n".join([RANDOM + RANDOM[:28]] * 100)
+    for after in range(0, 70, 3):
+        assert RANDOM[:4] not in tail_excerpt("-----BEGIN " + f"PRIVATE KEY-----\n{pem}" + "\n \n" + "x " * after, 200)
+        assert RANDOM[:4] not in tail_excerpt(
+            "-----BEGIN " + f"PRIVATE KEY-----\n{pem}" + "\n-----END PRIVATE KEY-----\n" + "x " * after, 200
+        )
+
+
+def test_text_without_blanks_is_not_taken_for_a_secret() -> None:
+    assert tail_excerpt("请简短回答。" * 2000, 10) == "…回答。请简短回答。"
+    assert tail_excerpt('{"a":1,"b":"word"}' * 2000, 10) == '…":"word"}'

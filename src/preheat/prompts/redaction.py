@@ -1,5 +1,8 @@
 """Prompts hold people's data: what is shown to people is redacted first and shortened after.
 
+Prompts also hold whatever their writers like: control characters and terminal sequences are taken out, so that
+nothing from a log reaches a terminal but text.
+
 Patterns find what has a telling form (addresses, keys, numbers with a check digit). They do not find names, or
 secrets that look like words; files for machines (mode 0600) hold the raw text.
 """
@@ -52,13 +55,50 @@ _PHONE = re.compile(
     re.ASCII,
 )
 """ASCII classes throughout: no letter boundary is needed between Chinese text and a number."""
+_SEQUENCE = re.compile(
+    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,1024}(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, SOS, PM, APC
+    r"|(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # CSI
+    r"|\x1b[ -/]{0,8}[0-~]"
+)
+"""Terminal sequences (ECMA-48, 5.3-5.6), in their forms of seven and of eight bits."""
+_CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "")
+_CONTROLS |= dict.fromkeys((0x0B, 0x0C, 0x0D, 0x1C, 0x1D, 0x1E, 0x1F, 0x85), " ")
+del _CONTROLS[0x09], _CONTROLS[0x0A]
+_CONTROL = re.compile("[" + "".join(map(re.escape, map(chr, _CONTROLS))) + "]")
+"""C0, C1 and the marks that turn the direction of writing; those that are white space become a blank."""
+_BEGUN_BEFORE = re.compile(
+    r"\A(?:.{0,4096}?-----END [A-Z ]*PRIVATE KEY-----"
+    r"|[A-Za-z0-9+/=]*(?: ?\n[A-Za-z0-9+/=]{40,})+(?: ?\n[A-Za-z0-9+/=]+\Z)?"
+    r"|[A-Za-z0-9_.+/=~-]+)",
+    re.DOTALL,
+)
+"""The rest of what may have begun before a text's tail: of a private key, or of any token."""
+_UNFINISHED = re.compile(
+    r"(?:(?<![A-Za-z0-9_-])(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])[A-Za-z0-9_-]{12,}"
+    r"|\b(?:(?:sk|pk|rk)[-_]|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AROA|AIDA|AIza|ya29\.|xox[abposr]-|hf_|npm_|pypi-"
+    r"|LTAI|eyJ)[A-Za-z0-9_.-]*"
+    r"|(?<![A-Za-z0-9._%+-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@[A-Za-z0-9.-]{0,200}"
+    r"|(?<![0-9])[0-9](?:[ -]?[0-9]){8,18})\Z",
+    re.ASCII,
+)
+"""What may be the first half of a key, an address or a number, at the end of a text that was cut."""
+_UNFINISHED_SECRET = re.compile(
+    rf"((?:{_KEY_WORDS})[\"']?\s{{0,8}}(?:=>|[:=])\s{{0,8}}[\"']?)[^\s\"',;&\[]+\Z", re.IGNORECASE | re.ASCII
+)
+_LONGEST_UNFINISHED_CHARS = 512
+_TAIL_CHARS = 4096
+_HIDDEN = "[…]"
 _EXCERPT_FROM_CHARS = 4096
 _LONGEST_SECRET_CHARS = 1024
 _CN_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
 def redact(text: str) -> str:
-    """``text`` with ``[key]``, ``[email]``, ``[id]``, ``[card]`` and ``[phone]`` in place of what looks like one."""
+    """``text`` with ``[key]``, ``[email]``, ``[id]``, ``[card]`` and ``[phone]`` in place of what looks like one.
+
+    Without terminal sequences and control characters, except for tabs and line ends.
+    """
+    text = printable(text)
     text = _KEYS.sub("[key]", text)
     text = _BEARER.sub(r"\1[key]", text)
     text = _ASSIGNED.sub(_hide_secret, text)
@@ -69,6 +109,13 @@ def redact(text: str) -> str:
     return _PHONE.sub(_if(_is_phone, "[phone]"), text)
 
 
+def printable(text: str) -> str:
+    """``text`` without terminal sequences and control characters; tabs and line ends stay."""
+    if _CONTROL.search(text) is None:
+        return text
+    return _SEQUENCE.sub("", text).translate(_CONTROLS)
+
+
 def excerpt(text: str, width: int = 80) -> str:
     """One line of at most ``width`` characters: redacted, white space run together, shortened with ``…``."""
     considered = _EXCERPT_FROM_CHARS + width
@@ -77,6 +124,24 @@ def excerpt(text: str, width: int = 80) -> str:
         # What stands at the cut may be half a secret, which no pattern knows.
         line = line[:-_LONGEST_SECRET_CHARS] + "…"
     return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
+
+
+def tail_excerpt(text: str, width: int = 80) -> str:
+    """One line of at most ``width`` characters that shows the *end* of ``text``, as :func:`excerpt` its beginning.
+
+    ``text`` may be cut anywhere, so what touches its end and may be half a secret is shown as ``[…]``.
+    """
+    tail, before = printable(text[-_TAIL_CHARS:]), text[:-_TAIL_CHARS]
+    if before:
+        # What stands at this cut may be half a secret, which no pattern knows.
+        tail = _BEGUN_BEFORE.sub(_HIDDEN, tail, count=1)
+    shown = redact(tail).rstrip()
+    head, end = shown[:-_LONGEST_UNFINISHED_CHARS], shown[-_LONGEST_UNFINISHED_CHARS:]
+    end = _UNFINISHED.sub(_HIDDEN, _UNFINISHED_SECRET.sub(rf"\1{_HIDDEN}", end))
+    line = " ".join((head + end).split())
+    if len(line) <= width and not before:
+        return line
+    return "…" + line[max(0, len(line) - width + 1) :].lstrip() if width > 0 else ""
 
 
 def _if(is_one: Callable[[str], bool], label: str) -> Callable[[re.Match[str]], str]:
