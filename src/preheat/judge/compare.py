@@ -8,6 +8,7 @@ from statistics import fmean
 import msgspec
 
 from preheat.judge.bootstrap import ratio_interval
+from preheat.judge.caveats import control
 from preheat.judge.metrics.hit_rate import token_sums
 from preheat.judge.metrics.metric import window_of
 from preheat.judge.metrics.ttft_quantile import METHOD, caveat, quantile
@@ -46,6 +47,7 @@ def compare(cold: ReplayRun, warm: ReplayRun) -> list[Comparison]:
             first,
             FIRST + PROMPT,
         ),
+        control(pairs, cold, warm, every),
     ]
     return [msgspec.structs.replace(comparison, window=window_of(warm)) for comparison in made]
 

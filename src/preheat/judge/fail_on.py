@@ -28,7 +28,7 @@ _CLAUSE = re.compile(
 _JOIN = re.compile(r",|\bor\b", re.I)
 COMPARED = (
     *("ttft_mean", "ttft_p50", "ttft_p95", "ttft_p99"),
-    *("prompt_ms_mean", "hit_rate", "first_ttft", "first_prompt_ms"),
+    *("prompt_ms_mean", "hit_rate", "first_ttft", "first_prompt_ms", "control_prompt_ms"),
 )
 """Names of the comparisons, see :mod:`preheat.judge.compare`."""
 
@@ -57,7 +57,9 @@ def known_names() -> list[str]:
     """Every name an expression may use: ``TAG_cold`` and ``TAG_warm`` of a replay, ``NAME_ratio`` (cold / warm, over
     requests that succeeded in both), ``NAME_ratio_low`` (lower end of its 95 % interval), and those of the warm-up."""
     names = [f"{metric.tag}_{side}" for metric in REPLAY_METRICS for side in ("cold", "warm")]
-    names += [f"{name}_{side}" for name in COMPARED if name.startswith("first_") for side in ("cold", "warm")]
+    names += [
+        f"{name}_{side}" for name in COMPARED if name.startswith(("first_", "control_")) for side in ("cold", "warm")
+    ]
     names += [f"{name}_ratio" for name in COMPARED] + ["ttft_mean_ratio_low", "first_ttft_ratio_low"]
     return sorted([*names, *(metric.tag for metric in WARMUP_METRICS), "redundancy"])
 

@@ -40,11 +40,18 @@ def _bought(table: dict[str, Comparison], cold: ReplayRun, warm: ReplayRun, doub
     numbers = f"from {show(mean.cold, 'ms')} to {show(mean.warm, 'ms')}"
     low, high = mean.ratio_low, mean.ratio_high
     interval = f", 95 % interval {low:.2f} to {high:.2f}" if low is not None and high is not None else ""
+    interval += _prompts(table)
     if low is not None and high is not None and low <= 1 <= high:
         return f"These runs show no difference in mean TTFT ({numbers}{interval}) {over}{_hits(table)}."
     verb = "cut" if mean.ratio > 1 else "raised" if mean.ratio < 1 else "left"
     ratio = f"{show_ratio(mean.ratio)} cold / warm{interval}"
     return f"Warming {verb} the mean TTFT {numbers} ({ratio}) {over}{_hits(table)}."
+
+
+def _prompts(table: dict[str, Comparison]) -> str:
+    """The ratio that no queue is in."""
+    prompts = table["prompt_ms_mean"]
+    return f"; the engine's own prompt processing {show_ratio(prompts.ratio)}" if prompts.ratio is not None else ""
 
 
 def sent_to(cold: ReplayRun, warm: ReplayRun) -> str:

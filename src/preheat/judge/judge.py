@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from preheat.judge.caveats import caveats
 from preheat.judge.compare import compare
 from preheat.judge.doubts import doubts
 from preheat.judge.facts import commands, facts, skipped
@@ -14,7 +15,7 @@ from preheat.judge.metrics.table import REPLAY_METRICS, WARMUP_METRICS
 from preheat.judge.redundancy import Redundancy
 from preheat.judge.series import chart_series
 from preheat.judge.shown import excerpt
-from preheat.records.evidence import Evidence, Metric
+from preheat.records.evidence import Comparison, Evidence, Metric
 from preheat.records.plan import Plan
 from preheat.records.profile import Profile
 from preheat.records.run import ReplayRun, WarmRun
@@ -58,7 +59,7 @@ def judge(
         facts=facts(cold, warm, warm_run, plan, profile),
         skipped=skipped(cold, warm, warm_run, plan, profile),
         commands=commands(cold, warm, warm_run, plan) if command_lines is None else command_lines,
-        notes=_notes(cold, warm, plan, [*cold_metrics, *warm_metrics]),
+        notes=_notes(cold, warm, plan, [*cold_metrics, *warm_metrics], comparisons),
         promises=_promises(warm_run),
     )
 
@@ -89,9 +90,16 @@ def _promises(warm_run: WarmRun | None) -> dict[str, bool]:
     return {f"residency>={warm_run.verify_target:g}": kept}
 
 
-def _notes(cold: ReplayRun | None, warm: ReplayRun | None, plan: Plan | None, metrics: list[Metric]) -> list[str]:
+def _notes(
+    cold: ReplayRun | None,
+    warm: ReplayRun | None,
+    plan: Plan | None,
+    metrics: list[Metric],
+    comparisons: list[Comparison],
+) -> list[str]:
     """What to know before believing the numbers: caveats of metrics, of the runs, and the formula's contradictions."""
-    notes = [
+    notes = caveats(cold, warm, comparisons) if cold is not None and warm is not None else []
+    notes += [
         f"{side}: {excerpt(note, 300)}"
         for side, run in (("Cold replay", cold), ("Warm replay", warm))
         if run

@@ -16,6 +16,7 @@ from preheat.judge.metrics.truncation_rate import TruncationRate
 from preheat.judge.metrics.ttft_mean import TtftMean
 from preheat.judge.metrics.ttft_quantile import TtftQuantile
 from preheat.judge.metrics.ttft_variance import TtftVariance
+from preheat.judge.metrics.waiting import Waiting
 from preheat.judge.metrics.warmup_duration import WarmupDuration
 from preheat.judge.metrics.warmup_tokens import ComputeRatio, DistinctTokens, TokensComputed
 
@@ -26,6 +27,7 @@ REPLAY_METRICS: tuple[Metric, ...] = (
     TtftQuantile(99),
     TtftVariance(),
     PromptTime(),
+    Waiting(),
     HitRate(),
     ItlMean(),
     TruncationRate(),
