@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.command import DEMO_LOG, PREHEAT, environment, one_line, preheat, write_log
+from cli.command import DEMO_LOG, PREHEAT, environment, one_line, preheat, process, write_log
 from preheat.cli.app import COMMANDS, app
 from preheat.cli.plan import plan
 from preheat.cli.settings import defaults_for
@@ -204,6 +204,54 @@ def test_a_full_disk_behind_standard_output_is_said(arguments: list[str]) -> Non
     assert ran.stderr.decode() == (
         "preheat: cannot use standard output: No space left on device (check the disk and the path)\n"
     )
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-", ">&- 2>&- <&-", "2>/dev/full", "2> >(true)"])
+def test_closed_streams_change_nothing(tmp_path: Path, closed: str) -> None:
+    log = write_log(tmp_path / "log.jsonl", requests=40)
+
+    def run(arguments: str) -> subprocess.CompletedProcess[bytes]:
+        line = f"{' '.join(PREHEAT)} {arguments} {closed}"
+        return subprocess.run(["bash", "-c", line], capture_output=True, env=environment(), timeout=60, cwd=tmp_path)
+
+    for arguments, code in (
+        (f"mine {log} -o profile.json --progress plain", 0),
+        (f"read {log} --json", 0),
+        ("plan profile.json -o plan.json", 0),
+        ("read nowhere.jsonl", 2),
+        ("read", 2),
+        ("--version", 0),
+        ("--help", 0),
+    ):
+        ran = run(arguments)
+        assert ran.returncode == code, (arguments, ran.stderr)
+        assert b"Traceback" not in ran.stderr + ran.stdout
+        assert b"bug of ours" not in ran.stderr
+    for name in ("profile.json", "plan.json"):
+        assert json.loads((tmp_path / name).read_text())["schema"].startswith("preheat.")
+
+
+def test_nothing_on_standard_input_is_an_empty_log(tmp_path: Path) -> None:
+    line = f"{' '.join(PREHEAT)} read - <&-"
+    ran = subprocess.run(["bash", "-c", line], capture_output=True, env=environment(), timeout=60, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert b"no requests in" in ran.stderr
+
+
+def test_a_terminal_without_the_characters_gets_others(tmp_path: Path) -> None:
+    line = {"timestamp": 1.0, "prompt": "H\u00b2O \u6c34 " * 40}
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line | {"timestamp": float(n)}) + "\n" for n in range(9)))
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert process("mine", "log.jsonl", "-o", "profile.json", cwd=tmp_path, env=plain).returncode == 0
+    ran = process("plan", "profile.json", "-o", "plan.json", cwd=tmp_path, env=plain)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    program = "from preheat.cli.streams import open_missing\nopen_missing()\nprint('H\u00b2O')"
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment(**plain), timeout=60)
+    assert (printed.returncode, printed.stdout) == (0, b"H?O\n")
+    exact = process("read", "log.jsonl", "--rendered", "--json", cwd=tmp_path, env=plain)
+    assert "H\u00b2O \u6c34" in exact.stdout
+    wrong = process("read", "\u6c34.jsonl", cwd=tmp_path, env=plain)
+    assert (wrong.returncode, len(wrong.stderr.splitlines())) == (2, 1)
 
 
 def test_results_of_several_engines_are_numbered() -> None:

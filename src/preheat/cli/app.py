@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-import os
 import signal
 import sys
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from preheat import __version__
+from preheat.cli.ending import end_now
+from preheat.cli.streams import open_missing, remark, silence
 from preheat.errors import Interrupted, PreheatError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -82,21 +84,23 @@ def app(ctx: click.Context, config: str | None) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with the documented exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    signal.signal(signal.SIGTERM, _interrupt)  # so that temporary files go, and the exit code is the documented one
+    open_missing()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)  # so that temporary files go, and the exit code is the documented one
     code = run_line(arguments, debug="--debug" in arguments)
-    try:
-        sys.stdout.flush()
-    except OSError:  # nobody is left to read it, and the interpreter would try once more
-        _close_stdout()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # nobody is left to read it
+            silence(stream)
     sys.exit(code)
 
 
 def _interrupt(number: int, frame: object) -> None:
+    """The first signal ends the work in good order; a second one while that lasts ends the process."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda number, frame: end_now("interrupted"))
     raise KeyboardInterrupt
-
-
-def _close_stdout() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run_line(arguments: list[str], *, debug: bool) -> int:
@@ -107,30 +111,31 @@ def run_line(arguments: list[str], *, debug: bool) -> int:
     except PreheatError as fault:
         if debug:
             raise
-        click.echo(f"preheat: {fault}".replace("\n", " "), err=True)
+        remark(f"preheat: {fault}".replace("\n", " "))
         return fault.exit_code
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return 2
-    except click.Abort:
-        click.echo("preheat: interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt):
+        remark("preheat: interrupted")
         return 130
     except click.exceptions.Exit as ended:
         return int(ended.exit_code)
     except (BrokenPipeError, _PipeClosed):  # whoever read our output has seen enough
-        _close_stdout()
+        silence(sys.stdout)
         return 0
     except OSError as error:
         if debug:
             raise
-        _close_stdout()
+        silence(sys.stdout)
         what = error.filename or "standard output"
-        click.echo(f"preheat: cannot use {what}: {error.strerror} (check the disk and the path)", err=True)
+        remark(f"preheat: cannot use {what}: {error.strerror} (check the disk and the path)")
         return 2
     except Exception as bug:
         if debug:
             raise
         what = f"{type(bug).__name__}: {bug}".replace("\n", " ")
-        click.echo(f"preheat: this is a bug of ours: {what} (run again with --debug and report the trace)", err=True)
+        remark(f"preheat: this is a bug of ours: {what} (run again with --debug and report the trace)")
         return 1
     return result if isinstance(result, int) else 0

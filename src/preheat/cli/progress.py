@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import click
+from preheat.cli.streams import remark
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -69,4 +69,4 @@ class Reporter:
             self._line(line)
 
     def _line(self, text: str) -> None:
-        click.echo(f"[{time.monotonic() - self._began_s:6.1f} s] {text}", err=True)
+        remark(f"[{time.monotonic() - self._began_s:6.1f} s] {text}")

@@ -9,6 +9,7 @@ import click
 
 from preheat.cli.options import log_format_option, output_options, template_option
 from preheat.cli.progress import Reporter
+from preheat.cli.streams import remark
 
 if TYPE_CHECKING:
     from preheat.records.request import ReadReport, Request
@@ -101,7 +102,7 @@ def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
     facts |= {f"skipped: {reason}": count for reason, count in sorted(report.skipped.items())}
     if _piped(flags):
         if report.skipped and not flags["quiet"]:
-            click.echo(f"skipped {sum(report.skipped.values())} lines: {report.skipped}", err=True)
+            remark(f"skipped {sum(report.skipped.values())} lines: {report.skipped}")
         return
     print_facts("log", facts)
     for where, reason in report.quarantine[:10]:

@@ -8,10 +8,10 @@ import click
 
 
 def print_json(record: Any) -> None:
-    """One JSON document, indented, on standard output."""
+    """One JSON document, indented, on standard output, in UTF-8 whatever the terminal's encoding is."""
     import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(record), indent=2).decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(record), indent=2))
 
 
 def print_facts(title: str, facts: dict[str, object]) -> None:

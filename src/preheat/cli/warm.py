@@ -10,6 +10,7 @@ import click
 
 from preheat.cli.options import Duration, ResultFile, Share, engine_options, output_options
 from preheat.cli.progress import Reporter
+from preheat.cli.streams import remark
 from preheat.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def warm(plan: str, **flags: Any) -> int:
         print_json(run) if flags["json"] else print_run(run)
     faults = [fault for fault in reached if isinstance(fault, BaseException)]
     for fault in faults[1:]:
-        click.echo(f"preheat: {fault}", err=True)
+        remark(f"preheat: {fault}")
     if faults:
         raise faults[0]
     if not all(run.complete for run in runs):

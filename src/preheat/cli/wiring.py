@@ -6,14 +6,15 @@ import asyncio
 import contextlib
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from preheat.errors import BadInput, Interrupted
+from preheat.cli.ending import SAVED, keep_track
+from preheat.cli.signals import Signals
+from preheat.errors import BadInput
 from preheat.files.compressed import STDIN
 
 if TYPE_CHECKING:
@@ -24,38 +25,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 EMBEDDED = "embedded"
 EMBEDDED_CACHE_MIB = 2048
-_GRACE_S = 5.0
 
 
 def run_until_stopped(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
     """Run ``work(stop)``. SIGINT and SIGTERM set ``stop``; what has not ended 5 s later is cancelled.
 
+    A second signal cancels at once; a thread that holds the process up is not waited for (:mod:`preheat.cli.signals`).
     Raises :class:`Interrupted` when it had to be cancelled.
     """
 
     async def main() -> T:
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        task = asyncio.ensure_future(work(stop))
-
-        def end() -> None:
-            if stop.is_set():
-                task.cancel()
-            stop.set()
-            loop.call_later(_GRACE_S, task.cancel)
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, end)
+        task = asyncio.ensure_future(work(signals.stop))
+        signals.watch(task)
         try:
             return await task
         except asyncio.CancelledError:
-            raise Interrupted("interrupted", "what was reached is saved; a warm-up goes on with --resume") from None
+            raise SAVED from None
 
-    before = signal.getsignal(signal.SIGTERM)
-    try:
+    with Signals() as signals:
         return asyncio.run(main())
-    finally:
-        signal.signal(signal.SIGTERM, before)  # a closed loop leaves the default, which ends the process at once
 
 
 def engine_settings(flags: Mapping[str, Any], timeout_s: float | None = None) -> EngineSettings:
@@ -124,6 +112,7 @@ def spooled(paths: tuple[str, ...]) -> Iterator[list[str]]:
         for path in paths:
             if path == STDIN:
                 copy = stack.enter_context(tempfile.NamedTemporaryFile(prefix="preheat-stdin-"))
+                keep_track(Path(copy.name))
                 shutil.copyfileobj(sys.stdin.buffer, copy)
                 copy.flush()
                 path = copy.name
