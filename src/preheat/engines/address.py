@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
 from preheat.engines.shown import has_controls, shown
 from preheat.errors import BadInput
 
-_USER = re.compile(r"\A(\s*[A-Za-z][A-Za-z0-9+.-]*:/*|/*).*@", re.DOTALL)
+_USER = re.compile(r"\A(\s*[A-Za-z][A-Za-z0-9+.-]*:/+|/*).*@", re.DOTALL)
 _HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.6.2
 _REMEDY = "write it like http://127.0.0.1:8000"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from preheat.engines.counts import REMEDY, count_of, generation_of, name_of, prefill_of, token_ids_of, understanding
+from preheat.engines.counts import REMEDY, generation_of, maybe_count, name_of, prefill_of, token_ids_of, understanding
 from preheat.engines.engine import Generation, Prefill
 from preheat.engines.payload import Chat, chat_of, chat_route, request_body, with_nonce
 from preheat.engines.settings import EngineSettings
@@ -142,7 +142,7 @@ class OpenAIEngine:
     async def _says_cached(self, path: str, body: dict[str, Any]) -> bool:
         where = self.wire.where(path)
         cached = cached_of(usage_of(await self.wire.post_json(path, body, timeout_s=120.0), where))
-        return cached is not None and count_of(cached, where, "cached_tokens") >= 0
+        return maybe_count(cached, where, "cached_tokens") is not None
 
     async def _prefill_chat(self, info: EngineInfo, chat: Chat, adapter: str | None, timeout_s: float) -> Prefill:
         return await self._prefill_route("/v1/chat/completions", chat.body(), info, adapter, timeout_s)

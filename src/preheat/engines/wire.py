@@ -168,13 +168,13 @@ class Wire:
 
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEPALIVE_S, ssl=self._ssl())
-            auth = aiohttp.BasicAuth(*self._user, encoding="utf-8") if self._user else None
             headers = dict(self.settings.headers)
             if self._key:
                 headers["Authorization"] = f"Bearer {self._key}"
-                auth = None
+            elif self._user:
+                headers["Authorization"] = f"Basic {_basic(self._user)}"
             self._session = aiohttp.ClientSession(
-                connector=connector, headers=headers, auth=auth, trust_env=self.settings.trust_env
+                connector=connector, headers=headers, trust_env=self.settings.trust_env
             )
         return self._session
 
@@ -202,8 +202,7 @@ class Wire:
         """What must never stand in a message, longest first; too short ones would make holes in any text."""
         secrets = [self._key or "", *self.settings.headers.values()]
         if self._user:
-            pair = ":".join(self._user)
-            secrets += [self._user[1], quote(self._user[1], safe=""), base64.b64encode(pair.encode()).decode()]
+            secrets += [self._user[1], quote(self._user[1], safe=""), _basic(self._user)]
         return sorted((secret for secret in set(secrets) if len(secret) > 3), key=len, reverse=True)
 
     def _events(self, path: str, parser: EventParser, chunk: bytes) -> list[str]:
@@ -229,3 +228,7 @@ class Wire:
             error = decoded.get("error") or (decoded if decoded.get("object") == "error" else None)
             if error:
                 raise fault_of_event(self.where(path), error, self.scrub)
+
+
+def _basic(user: tuple[str, str]) -> str:
+    return base64.b64encode(":".join(user).encode()).decode()
