@@ -60,6 +60,14 @@ def test_what_leads_to_nothing_is_named(folder: Path, path: str, says: str) -> N
     assert path.format(folder) in str(caught.value)
 
 
+@pytest.mark.parametrize(("path", "says"), [("", "is empty"), ("x" * 5000, "too long"), ("a\0b", "a\\x00b|null")])
+def test_what_is_no_path_is_bad_input(path: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says) as caught:
+        locate([path])
+    assert caught.value.remedy
+    assert len(str(caught.value)) < 400
+
+
 def test_no_path_at_all_is_refused() -> None:
     with pytest.raises(BadInput, match="no log was named"):
         locate([])

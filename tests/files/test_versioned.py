@@ -64,6 +64,11 @@ def test_newer_minor_version_and_unknown_fields_are_read(tmp_path: Path) -> None
         ({"schema": "preheat.warm"}, "is a preheat.warm file"),
         ({"schema": None}, "no schema"),
         ({"items": 7}, "damaged"),
+        ({"at_s": None}, "Expected `float`, got `null` - at `$.at_s`"),
+        ({"version": "9" * 5000}, "not MAJOR.MINOR"),
+        ({"version": "9" * 5000 + ".0"}, "not MAJOR.MINOR"),
+        ({"version": "\x1b[2J"}, "'\\x1b[2J'"),
+        ({"schema": "\x1b]0;x\x07"}, "'\\x1b]0;x\\x07'"),
     ],
 )
 def test_other_versions_and_schemas_are_refused(tmp_path: Path, fields: dict[str, object], says: str) -> None:
@@ -71,6 +76,7 @@ def test_other_versions_and_schemas_are_refused(tmp_path: Path, fields: dict[str
     with pytest.raises(BadInput, match=r"p\.json") as caught:
         load(path, Plan)
     assert says in str(caught.value)
+    assert len(str(caught.value)) < 400
     assert caught.value.remedy
 
 
@@ -79,6 +85,36 @@ def test_what_is_no_preheat_file_is_refused(tmp_path: Path, content: bytes) -> N
     (tmp_path / "x.json").write_bytes(content)
     with pytest.raises(BadInput, match=r"x\.json is not a Preheat file"):
         load(tmp_path / "x.json", Plan)
+
+
+@pytest.mark.parametrize("start", [b"", b'{"schema": "preheat.plan", "version": "1.0", "items": ', b'{"x": '])
+@pytest.mark.parametrize("nest", [(b"[", b"]"), (b'{"a":', b"}"), (b"[", b"")])
+def test_a_deeply_nested_file_is_bad_input(tmp_path: Path, start: bytes, nest: tuple[bytes, bytes]) -> None:
+    opening, closing = nest
+    (tmp_path / "x.json").write_bytes(start + opening * 100_000 + b"1" + closing * 100_000 + b"}" * bool(start))
+    with pytest.raises(BadInput, match=r"x\.json"):
+        load(tmp_path / "x.json", Plan)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_has_no_form_for_is_refused_before_anything_is_written(
+    tmp_path: Path, number: float
+) -> None:
+    save(tmp_path / "p.json", PLAN)
+    before = (tmp_path / "p.json").read_bytes()
+    with pytest.raises(StorageFault, match=r"p\.json: at_s is not a finite number") as caught:
+        save(tmp_path / "p.json", msgspec.structs.replace(PLAN, at_s=number))
+    assert caught.value.remedy
+    assert (tmp_path / "p.json").read_bytes() == before
+    nodes = [NODE, msgspec.structs.replace(NODE, last_s=number)]
+    with pytest.raises(StorageFault, match=r"nodes\[1\]\.last_s is not"):
+        save(tmp_path / "new.json.zst", Profile(nodes=nodes))
+    assert [file.name for file in tmp_path.iterdir()] == ["p.json"]
+
+
+def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StorageFault, match="not Unicode"):
+        save(tmp_path / "p.json", msgspec.structs.replace(PLAN, notes=["\udcff"]))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

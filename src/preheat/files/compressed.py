@@ -35,8 +35,9 @@ def open_stream(path: str) -> BinaryIO:
     else:
         try:
             raw = Path(path).open("rb")  # noqa: SIM115 - closed with the stream that wraps it
-        except OSError as error:
-            raise BadInput(f"cannot read {path}: {error.strerror}", "check the path and its permissions") from error
+        except (OSError, ValueError) as error:  # a name with a NUL in it is a ValueError
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise BadInput(f"cannot read {path}: {reason}", "check the path and its permissions") from error
     name = "standard input" if path == STDIN else path
     source = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(Any, raw))
     try:

@@ -59,7 +59,7 @@ class Journal:
                 continue
             try:
                 yield decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 if number == len(lines):
                     return
                 raise BadInput(f"{self.path}:{number} is damaged: {error}", "begin again without it") from error
@@ -101,7 +101,7 @@ def _mend(handle: int) -> None:
         return
     try:
         msgspec.json.decode(data[whole:])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         os.ftruncate(handle, whole)
     else:
         write_all(handle, b"\n")

@@ -24,7 +24,11 @@ def locate(paths: Sequence[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for path in paths:
-        found.update(dict.fromkeys(_locate_one(path)))
+        try:
+            found.update(dict.fromkeys(_locate_one(path)))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise BadInput(f"cannot look for {path[:200]!r}: {reason}", "check the path and its permissions") from error
     if not found:
         raise BadInput("no log was named", "name a file, a folder, a glob, or - for standard input")
     return list(found)
@@ -33,6 +37,8 @@ def locate(paths: Sequence[str]) -> list[str]:
 def _locate_one(path: str) -> list[str]:
     if path == STDIN:
         return [STDIN]
+    if not path:
+        raise BadInput("the path of the log is empty", "name a file, a folder, a glob, or - for standard input")
     if match := _URL.match(path):
         raise BadInput(
             f"{path}: {match[1]}:// is not read by this version; object stores come later, with an extra",
