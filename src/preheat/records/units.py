@@ -23,13 +23,18 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 8640
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|min|s|m|h|d)")
 
+_MOST_BYTES = 2**63 - 1
+_LAST_S = 253_402_300_800.0
+"""The end of the year 9999, in epoch seconds."""
+_LONGEST_SHOWN = 60
+
 
 def parse_bytes(text: str) -> int:
     """``4GiB`` → 4294967296. Raises :class:`BadInput` for anything that is not a size."""
     match = _NUMBER.fullmatch(text)
     count = float(match[1]) * _BYTES.get(match[2].lower(), math.nan) if match else math.nan
-    if not math.isfinite(count):
-        raise BadInput(f"{text!r} is not a size", "write it like 512MiB or 4GiB")
+    if not count <= _MOST_BYTES:
+        raise BadInput(f"{_shown(text)} is not a size", "write it like 512MiB or 4GiB")
     return int(count)
 
 
@@ -42,23 +47,31 @@ def parse_seconds(text: str) -> float:
         seconds = sum(float(n) * _SECONDS[unit] for n, unit in _DURATION.findall(stripped))
         if not stripped or _DURATION.sub("", stripped).strip():
             seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise BadInput(f"{text!r} is not a duration", "write it like 300s, 10m or 1h30m")
+    if not 0 <= seconds <= _LAST_S:
+        raise BadInput(f"{_shown(text)} is not a duration", "write it like 300s, 10m or 1h30m")
     return seconds
 
 
 def parse_time(text: str, log_start_s: float) -> float:
-    """A moment in the log's own clock: ISO 8601, epoch seconds, or ``24h`` from the log's start."""
+    """A moment in the log's own clock: ISO 8601, epoch seconds, or ``24h`` from the log's start.
+
+    Raises :class:`BadInput`, also for what would be after the year 9999.
+    """
     stripped = text.strip()
-    if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", stripped) and math.isfinite(float(stripped)):
+    if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", stripped) and abs(float(stripped)) <= _LAST_S:
         return float(stripped)
     if not _DURATION.sub("", stripped.lower()).strip() and stripped:
         return log_start_s + parse_seconds(stripped)
     try:
         moment = datetime.fromisoformat(stripped)
-    except ValueError:
-        raise BadInput(f"{text!r} is not a time", "use ISO 8601, epoch seconds, or 24h from the log's start") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        remedy = "use ISO 8601, epoch seconds, or 24h from the log's start"
+        raise BadInput(f"{_shown(text)} is not a time", remedy) from None
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
 
 
 def show_bytes(count: float) -> str:
