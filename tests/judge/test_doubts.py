@@ -96,7 +96,7 @@ def test_where_the_requests_went_is_said() -> None:
     two = judge(cold=cold, warm=msgspec.structs.replace(warm, engine=OTHER), title="x")
     assert "sent to both replicas" in two.headline
     one = judge(cold=msgspec.structs.replace(cold, salted=True), warm=warm, title="x")
-    assert "on one replica, first in a namespace of its own, then warmed" in one.headline
+    assert "sent to one replica, first in a namespace of its own, then warmed" in one.headline
     twice = judge(cold=cold, warm=warm, title="x")
     assert "sent to one replica twice" in twice.headline
     assert any("same address" in note for note in twice.notes)

@@ -104,6 +104,24 @@ def test_runs_that_are_not_the_same_experiment_are_noted() -> None:
     assert any("speed" in note and "0.5" in note for note in told.notes)
 
 
+def test_a_shortened_window_is_said_wherever_the_window_is(evidence: Evidence) -> None:
+    assert "over 60 of the window's 60 requests" in evidence.headline
+    cold, warm = (
+        msgspec.structs.replace(traffic(warmed, 14), window_requests=47, speed=2.0) for warmed in (False, True)
+    )
+    told = judge(cold=cold, warm=warm, title="short")
+    window = "log seconds 86400 to 86530 (2m10s of a window of 5m00s), 14 of 47 requests of the window were sent"
+    assert "over 14 of the window's 47 requests" in told.headline
+    page = io.StringIO()
+    print_report(told, Console(file=page))
+    assert f"window: {window}, replayed at 2x" in page.getvalue()
+    assert f"Window: {window}" in render(told)
+    assert told.facts["requests"] == "14 of 47 requests of the window were sent"
+    assert told.facts["window"] == "log seconds 86400 to 86530, of a window of 5m00s"
+    other = judge(cold=traffic(False), warm=warm, title="differ")
+    assert "Window: cold: log seconds 86400 to 86695" in render(other)
+
+
 @pytest.mark.parametrize(
     ("expression", "promises"),
     [
@@ -145,7 +163,10 @@ def test_the_terminal_table_is_plain_and_complete_when_piped(evidence: Evidence)
     mean = next(line for line in text.splitlines() if line.startswith("TTFT, mean"))
     assert "60 of 60 requests" in mean
     assert f"{evidence.comparisons[0].ratio:.2f}x" in mean
-    assert "window: 5m00s from 86400 s of the log" in text
+    assert (
+        "window: log seconds 86400 to 86695 (4m55s of a window of 5m00s), 60 of 60 requests of the window were sent"
+        in text
+    )
     assert "6 LOADED, 1 MISSING, 1 DEFERRED (of 8 items)" in text
     assert "Promise residency>=0.95: MISSED" in text
     assert "ABSTAIN" in text

@@ -99,8 +99,8 @@ def drift(control: Comparison) -> str:
     interval = f", 95 % interval {low:.2f} to {high:.2f}" if low is not None and high is not None else ""
     return (
         f"The machine's speed drifted between the runs: the requests that warming did not touch were processed "
-        f"at a ratio of {control.ratio:.2f} cold / warm per token ({control.pairs} requests{interval}), where 1 is expected. "
-        "The other ratios hold that drift too."
+        f"at a ratio of {control.ratio:.2f} cold / warm per token ({control.pairs} requests{interval}), where 1 is "
+        "expected. The other ratios hold that drift too."
     )
 
 

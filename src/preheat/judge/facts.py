@@ -54,9 +54,9 @@ def _engine(engine: EngineInfo) -> dict[str, str]:
 def _replay(run: ReplayRun) -> dict[str, str]:
     return {
         "log": excerpt(run.log, 300),
-        "window": f"{show_seconds(run.window_s)} from {run.from_s:.0f} s of the log",
-        "speed": f"{run.speed:g}x of the recorded pace",
-        "requests": f"{len(run.requests)} sent of {run.window_requests or len(run.requests)} in the window",
+        "window": f"log seconds {run.from_s:.0f} to {run.last_s:.0f}, of a window of {show_seconds(run.window_s)}",
+        "speed": f"{run.speed:.3g}x of the recorded pace",
+        "requests": f"{run.sent} requests of the window were sent",
         "salted": "yes, so that a replay does not warm the next one" if run.salted else "no",
         "replayed": run.started,
     }

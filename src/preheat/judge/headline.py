@@ -33,7 +33,9 @@ def _bought(table: dict[str, Comparison], cold: ReplayRun, warm: ReplayRun, doub
     mean = table["ttft_mean"]
     if mean.ratio is None or mean.cold is None or mean.warm is None:
         return f"What warming bought cannot be told: {mean.why}."
-    over = f"over {mean.pairs} requests {sent_to(cold, warm)}"
+    window = max(cold.window_requests, warm.window_requests)
+    requests = f"{mean.pairs} of the window's {window} requests" if window else f"{mean.pairs} requests"
+    over = f"over {requests}, {sent_to(cold, warm)}"
     if doubts:
         numbers = f"{show(mean.cold, 'ms')} on the cold side and {show(mean.warm, 'ms')} on the warmed one"
         return f"What this warm-up bought cannot be told: {'; and '.join(doubts)}. The mean TTFT was {numbers} {over}."
@@ -59,7 +61,7 @@ def sent_to(cold: ReplayRun, warm: ReplayRun) -> str:
     if cold.engine.url != warm.engine.url:
         return "sent to both replicas"
     if cold.salted and not warm.salted:
-        return "on one replica, first in a namespace of its own, then warmed"
+        return "sent to one replica, first in a namespace of its own, then warmed"
     return "sent to one replica twice"
 
 

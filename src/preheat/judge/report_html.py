@@ -12,6 +12,7 @@ from preheat.files.versioned import save, write_text
 from preheat.judge.charts import draw
 from preheat.judge.figures import key_figures
 from preheat.judge.values import show, show_ratio
+from preheat.judge.windows import windows
 from preheat.records.evidence import Evidence, Metric
 from preheat.records.outcomes import Outcome
 
@@ -43,7 +44,7 @@ def render(evidence: Evidence) -> str:
         charts=[(chart, Markup(chart.svg)) for chart in draw(evidence)],
         replicas=_side_by_side(evidence),
         residency=_residency(evidence),
-        windows=_windows(evidence),
+        windows=windows(evidence),
     )
 
 
@@ -56,12 +57,6 @@ def _side_by_side(evidence: Evidence) -> list[tuple[Metric, Metric | None, Metri
     cold = {metric.name: metric for metric in evidence.cold}
     warm = {metric.name: metric for metric in evidence.warm}
     return [((cold.get(name) or warm[name]), cold.get(name), warm.get(name)) for name in dict.fromkeys([*cold, *warm])]
-
-
-def _windows(evidence: Evidence) -> str:
-    windows = [one.window for one in evidence.comparisons]
-    windows += [metric.window for metric in (*evidence.warm, *evidence.cold)]
-    return " / ".join(dict.fromkeys(filter(None, windows)))
 
 
 def _residency(evidence: Evidence) -> tuple[str, str] | None:

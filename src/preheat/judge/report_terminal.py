@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from preheat.judge.values import show, show_ratio
+from preheat.judge.windows import windows
 from preheat.records.evidence import Evidence, Metric
 
 Row = tuple[str, str, str, str, str]
@@ -36,7 +37,7 @@ def _print(evidence: Evidence, console: Console, lines: box.Box | None) -> None:
         console.print(Text(f"WARNING: {warning}", style="bold red"))
     rows = table_rows(evidence)
     if rows:
-        table = Table(box=lines, pad_edge=False, caption=f"window: {_window(evidence)}", caption_justify="left")
+        table = Table(box=lines, pad_edge=False, caption=f"window: {windows(evidence)}", caption_justify="left")
         for name in HEAD:
             table.add_column(name, justify="right" if name in HEAD[1:4] else "left", overflow="fold")
         for row in rows:
@@ -44,13 +45,6 @@ def _print(evidence: Evidence, console: Console, lines: box.Box | None) -> None:
         console.print(table)
     for line in (*warmup_lines(evidence), *promise_lines(evidence)):
         console.print(Text(line))
-
-
-def _window(evidence: Evidence) -> str:
-    """The window that the replays' numbers are over; every comparison and metric of a replay shares it."""
-    windows = [one.window for one in evidence.comparisons]
-    windows += [metric.window for metric in (*evidence.warm, *evidence.cold)]
-    return " / ".join(dict.fromkeys(filter(None, windows))) or "not told"
 
 
 def table_rows(evidence: Evidence) -> list[Row]:

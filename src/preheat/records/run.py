@@ -116,6 +116,7 @@ class ReplayRun(msgspec.Struct, frozen=True, kw_only=True):
 
     ``busy`` = engine's own processing time (prompt + decode) / duration, ``None`` where it does not say.
     ``window_requests`` is how many requests the log holds in the window, ``notes`` says why fewer were sent.
+    ``from_s`` is when the first of them is due in the log's own clock: the window itself may begin earlier.
     """
 
     schema: str = REPLAY_SCHEMA
@@ -133,3 +134,13 @@ class ReplayRun(msgspec.Struct, frozen=True, kw_only=True):
     requests: list[RequestRun] = []
     notes: list[str] = []
     busy: float | None = None
+
+    @property
+    def last_s(self) -> float:
+        """When the last request that was sent is due, in the log's own clock."""
+        return self.from_s + max((request.due_s for request in self.requests), default=0.0) * self.speed
+
+    @property
+    def sent(self) -> str:
+        """``14 of 47``: requests sent of those that the log holds in the window."""
+        return f"{len(self.requests)} of {max(self.window_requests, len(self.requests))}"

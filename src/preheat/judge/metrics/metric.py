@@ -76,9 +76,11 @@ def ttfts_ms(run: ReplayRun) -> list[float]:
 
 
 def window_of(run: ReplayRun) -> str:
-    """The replayed window in words: where it starts in the log's own clock, how long, how fast."""
-    speed = "" if run.speed == 1 else f", replayed at {run.speed:g}x"
-    return f"{show_seconds(run.window_s)} from {run.from_s:.0f} s of the log{speed}"
+    """What was really replayed, in words: from which to which second of the log, how many requests, how fast."""
+    speed = "" if run.speed == 1 else f", replayed at {run.speed:.3g}x"
+    held = f"{show_seconds(run.last_s - run.from_s)} of a window of {show_seconds(run.window_s)}"
+    span = f"log seconds {run.from_s:.0f} to {run.last_s:.0f} ({held})"
+    return f"{span}, {run.sent} requests of the window were sent{speed}"
 
 
 def over_ttfts(subject: Subject, statistic: Callable[[list[float]], float], at_least: int = 1) -> Reading:
