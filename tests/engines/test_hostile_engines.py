@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -271,14 +272,24 @@ def test_a_secret_at_the_cut_is_not_shown() -> None:
     assert shown("a\x1b\n\u2028b\ud800") == "a b"
 
 
-async def test_the_user_of_a_url_is_sent() -> None:
+async def test_credentials_given_go_before_a_netrc_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "netrc").write_text("default login them password theirs\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("ENGINE_KEY", "key-0123")
+
     async def handler(request: web.Request) -> web.StreamResponse:
-        return web.json_response(request.headers["Authorization"])
+        return web.json_response(request.headers.getall("Authorization"))
 
     async with answering(handler) as url:
-        for headers in ({}, {"Authorization": "other"}):
-            wire = Wire(url.replace("//", "//joe:p%40ssw\u00f6rd@"), EngineSettings(headers=headers))
-            assert await wire.get_json("/x") == "Basic am9lOnBAc3N3w7ZyZA=="
+        user = url.replace("//", "//joe:p%40ssw\u00f6rd@")
+        for at, settings, sent in (
+            (user, EngineSettings(headers={"authorization": "other"}), "Basic am9lOnBAc3N3w7ZyZA=="),
+            (user, EngineSettings(api_key_env="ENGINE_KEY"), "Bearer key-0123"),
+            (url, EngineSettings(headers={"authorization": "other"}), "other"),
+        ):
+            wire = Wire(at, settings)
+            assert await wire.get_json("/x") == [sent]
+            assert await wire.post_json("/x", {}) == [sent]
             await wire.close()
 
 

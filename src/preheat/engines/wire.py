@@ -102,6 +102,7 @@ class Wire:
 
         limit_s = self.settings.timeout_s if timeout_s is None else timeout_s
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=self.settings.connect_timeout_s)
+        data = json.dumps(body).encode() if method == "POST" else None
         with self._own_faults(path, limit_s):
             headers = {"Content-Type": "application/json"} if method == "POST" else {}
             if not self.keep_alive:
@@ -109,7 +110,7 @@ class Wire:
             request = self._open().request(
                 method,
                 self.url + path,
-                data=json.dumps(body).encode() if method == "POST" else None,
+                data=data,
                 timeout=timeout,
                 headers=headers,
                 allow_redirects=False,  # prompts and credentials are for the host that the user named
@@ -160,7 +161,7 @@ class Wire:
             raise EngineTimeout(f"{where} did not answer within {limit_s:g} s", "allow it more time") from error
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, aiohttp.ClientOSError) as error:
             raise EngineFailed(f"{where} closed the connection half-way", "see the engine's own log") from error
-        except (aiohttp.ClientError, ConnectionError) as error:
+        except (aiohttp.ClientError, ConnectionError, ValueError, LookupError, ArithmeticError) as error:
             raise EngineGarbage(f"{where} does not speak HTTP as expected: {type(error).__name__}", REMEDY) from error
 
     def _open(self) -> aiohttp.ClientSession:
@@ -168,15 +169,24 @@ class Wire:
 
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEPALIVE_S, ssl=self._ssl())
-            headers = dict(self.settings.headers)
-            if self._key:
-                headers["Authorization"] = f"Bearer {self._key}"
-            elif self._user:
-                headers["Authorization"] = f"Basic {_basic(self._user)}"
+            own = {name: value for name, value in self.settings.headers.items() if name.lower() != "authorization"}
             self._session = aiohttp.ClientSession(
-                connector=connector, headers=headers, trust_env=self.settings.trust_env
+                connector=connector, headers=own, middlewares=(self._authorize,), trust_env=self.settings.trust_env
             )
         return self._session
+
+    async def _authorize(
+        self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        """The key, else the user of the URL, else a header of the settings; over what a netrc file says."""
+        given = [value for name, value in self.settings.headers.items() if name.lower() == "authorization"]
+        if self._key:
+            given = [f"Bearer {self._key}"]
+        elif self._user:
+            given = [f"Basic {_basic(self._user)}"]
+        if given:
+            request.headers["Authorization"] = given[-1]
+        return await handler(request)
 
     def _ssl(self) -> ssl.SSLContext | bool:
         settings = self.settings
