@@ -1,8 +1,7 @@
-"""The circumstances of the measurement, what was left out on the way, and how to do it again."""
+"""The circumstances of the measurement, and what was left out on the way."""
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 
 from preheat.judge.shown import address, excerpt
@@ -30,6 +29,7 @@ def facts(
         told["cold replica"] = address(cold.engine.url)
     if run is not None:
         told |= _replay(run)
+    told |= _salted(cold, warm)
     if plan is not None:
         told |= _plan(plan)
     if profile is not None:
@@ -57,9 +57,17 @@ def _replay(run: ReplayRun) -> dict[str, str]:
         "window": f"log seconds {run.from_s:.0f} to {run.last_s:.0f}, of a window of {show_seconds(run.window_s)}",
         "speed": f"{run.speed:.3g}x of the recorded pace",
         "requests": f"{run.sent} requests of the window were sent",
-        "salted": "yes, so that a replay does not warm the next one" if run.salted else "no",
         "replayed": run.started,
     }
+
+
+def _salted(cold: ReplayRun | None, warm: ReplayRun | None) -> dict[str, str]:
+    """Whether the replays' traffic had a cache namespace of its own, each by itself where they differ."""
+    words = {True: "yes, in a cache namespace of its own", False: "no"}
+    told = {side: words[run.salted] for side, run in (("cold", cold), ("warm", warm)) if run is not None}
+    if len(set(told.values())) > 1:
+        return {"salted": "; ".join(f"{side}: {said}" for side, said in told.items())}
+    return {"salted": next(iter(told.values()))} if told else {}
 
 
 def _plan(plan: Plan) -> dict[str, str]:
@@ -107,29 +115,3 @@ def _commonest(stage: str, reasons: Counter[str]) -> dict[str, int]:
     kept = dict(short.most_common(MOST_REASONS))
     rest = short.total() - sum(kept.values())
     return kept | ({f"{stage}: other reasons": rest} if rest else {})
-
-
-def commands(cold: ReplayRun | None, warm: ReplayRun | None, warm_run: WarmRun | None, plan: Plan | None) -> list[str]:
-    """The lines that measure it again, as far as the records tell; file names are the stages' usual ones."""
-    lines: list[str] = []
-    if plan is not None:
-        budget = "" if plan.budget_bytes is None else f" --budget {plan.budget_bytes}"
-        at = f"--at {plan.at_s!r} --window {plan.window_s:g}s"
-        lines.append(f"preheat plan profile.json --strategy {plan.strategy}{budget} {at} -o plan.json")
-    if cold is not None:
-        lines.append(_replay_line(cold, "cold.json"))
-    if warm_run is not None:
-        lines.append(f"preheat warm plan.json --engine {shlex.quote(address(warm_run.engine.url))} -o warm.json")
-    if warm is not None:
-        lines.append(_replay_line(warm, "warmed.json"))
-    if cold is not None and warm is not None:
-        lines.append("preheat judge warmed.json --baseline cold.json -o report/")
-    elif cold is not None or warm is not None:
-        lines.append(f"preheat judge {'cold' if cold else 'warmed'}.json -o report/")
-    return lines
-
-
-def _replay_line(run: ReplayRun, out: str) -> str:
-    log, url = shlex.quote(address(run.log)), shlex.quote(address(run.engine.url))
-    window = f"--from {run.from_s!r} --window {run.window_s:g}s --speed {run.speed:g}"
-    return f"preheat replay {log} --engine {url} {window} -o {out}"

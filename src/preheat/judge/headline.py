@@ -89,8 +89,8 @@ def _resident(run: WarmRun | None) -> str:
         return "The warm set is not proven resident: no item was attempted."
     if all(item.status is Outcome.UNSUPPORTED for item in run.attempted):
         return "The warm set is not proven resident: the engine gives no word by which to verify it."
-    counted = f"{run.confirmed} ({100 * run.residency:.1f} % of those attempted)"
-    target = f"the target is {100 * run.verify_target:g} %"
+    counted = run.confirmed
+    target = f"that is {100 * run.residency:.1f} % of those attempted, the target is {100 * run.verify_target:g} %"
     if run.residency >= run.verify_target:
         return f"The warm set is proven resident: the engine itself confirmed {counted}; {target}."
     return f"The warm set is NOT proven resident: the engine confirmed {counted}; {target}."

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from preheat.judge.caveats import caveats
 from preheat.judge.compare import compare
 from preheat.judge.doubts import doubts
-from preheat.judge.facts import commands, facts, skipped
+from preheat.judge.facts import facts, skipped
 from preheat.judge.headline import headline
 from preheat.judge.metrics.cold_start_cost import CONTRADICTIONS
 from preheat.judge.metrics.metric import Subject, read_all
 from preheat.judge.metrics.table import REPLAY_METRICS, WARMUP_METRICS
 from preheat.judge.redundancy import Redundancy
+from preheat.judge.rerun import commands, placeholders
 from preheat.judge.series import chart_series
 from preheat.judge.shown import excerpt
 from preheat.records.evidence import Comparison, Evidence, Metric
@@ -45,6 +46,8 @@ def judge(
     doubted = doubts(cold, warm_run, plan) if cold is not None and warm is not None else []
     cold_metrics = _replay(cold, steady or warm)
     warm_metrics = _replay(warm, steady)
+    notes = _notes(cold, warm, plan, [*cold_metrics, *warm_metrics], comparisons)
+    lines = commands(cold, warm, warm_run, plan, profile)
     return Evidence(
         created=created or datetime.now(UTC).isoformat(timespec="seconds"),
         title=title,
@@ -58,8 +61,8 @@ def judge(
         series=chart_series(cold, warm, warm_run),
         facts=facts(cold, warm, warm_run, plan, profile),
         skipped=skipped(cold, warm, warm_run, plan, profile),
-        commands=commands(cold, warm, warm_run, plan) if command_lines is None else command_lines,
-        notes=_notes(cold, warm, plan, [*cold_metrics, *warm_metrics], comparisons),
+        commands=lines if command_lines is None else command_lines,
+        notes=notes + ([said] if command_lines is None and (said := placeholders(lines)) else []),
         promises=_promises(warm_run),
     )
 
