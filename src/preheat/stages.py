@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,8 @@ class Later:
 
     requests: list[Request]
     cut: Cut
+    notes: list[str] = field(default_factory=list)
+    """What was assumed about them."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Stages:
             cut = find_cut(logs, until, window.window_s, format, self._stoppable)
             split = Split(self._counted(read_requests(logs, format=format, report=report), report), cut)
             profile = mine(split.learnt(), target.renderer, settings, report)
-            return profile, Later(split.later, cut)
+            return profile, Later(split.later, cut, _assumed(report))
 
         profile, later = await asyncio.to_thread(work)
         self.progress("read", report.requests, report.requests)
@@ -111,6 +113,8 @@ class Stages:
             f"{profile.block_chars} characters, {profile.distinct_blocks} distinct; "
             f"{len(later.requests)} requests after the cut"
         )
+        for note in later.notes:
+            self.say(note)
         for reason, count in sorted(profile.skipped.items()):
             self.say(f"skipped {count} x {reason}")
         return profile, later
@@ -120,12 +124,16 @@ class Stages:
 
         def work() -> Later:
             cut = find_cut([log], since, window_s, format, self._stoppable)
-            split = Split(self._stoppable(read_requests([log], format=format, report=ReadReport())), cut)
+            report = ReadReport()
+            split = Split(self._stoppable(read_requests([log], format=format, report=report)), cut)
             for _ in split.learnt():
                 pass
-            return Later(split.later, cut)
+            return Later(split.later, cut, _assumed(report))
 
-        return await asyncio.to_thread(work)
+        later = await asyncio.to_thread(work)
+        for note in later.notes:
+            self.say(note)
+        return later
 
     async def plan(
         self, profile: Profile, settings: PlanSettings, target: Target, warm: WarmSettings, cut: Cut
@@ -164,7 +172,7 @@ class Stages:
         notes = [*pace.notes, *(f"{count} requests left out, {reason}" for reason, count in skipped.items())]
         for note in notes:
             self.say(note)
-        return pace._replace(notes=notes, window_requests=len(later.requests))
+        return pace._replace(notes=[*later.notes, *notes], window_requests=len(later.requests))
 
     async def warm(
         self, plan: Plan, engine: Engine, settings: WarmSettings, save: Callable[[WarmRun], None]
@@ -299,6 +307,13 @@ def measure_with(engine: Engine) -> Measure:
         return None if counted is None else [len(ids) for ids in counted]
 
     return measure
+
+
+def _assumed(report: ReadReport) -> list[str]:
+    """What :func:`preheat.read.split.timed` made up."""
+    if report.first_s is not None or not report.requests:
+        return []
+    return ["the log has no times: its requests are taken to come one a second, in its order"]
 
 
 def _rendered(requests: Iterator[Request], renderer: Renderer) -> Iterator[LaterPrompt]:

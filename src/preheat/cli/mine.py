@@ -9,6 +9,7 @@ import click
 
 from preheat.cli.options import ResultFile, log_format_option, output_options, template_option
 from preheat.cli.progress import Reporter
+from preheat.errors import BadInput
 
 if TYPE_CHECKING:
     from preheat.records.profile import Profile
@@ -47,6 +48,8 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
                     reporter.progress("mine", number, 0)
                 if until_s is None or request.time_s is None or request.time_s < until_s:
                     yield request
+            if until_s is not None and report.first_s is None and report.requests:
+                raise BadInput("the log has no times, so that nothing in it is before --until", "leave out --until")
 
         profile = run(wanted(), renderer, MineSettings(keep_text=not flags["no_text"]), report)
     save(flags["output"], profile)

@@ -21,6 +21,7 @@ Progress = Callable[[str, int, int], None]
 _CLIPPINGS = 4
 """Times that a prompt is cut before it counts as one that does not fit."""
 _GONE_AFTER = 3
+_BEAT_S = 1.0
 
 
 class Coverage(NamedTuple):
@@ -60,6 +61,7 @@ class Player:
         self._fatal: EngineFault | None = None
         self._gone_in_a_row = 0
         self._held_back = 0
+        self._finished = 0
 
     async def run(self, notes: Sequence[str] = (), window_requests: int | None = None) -> ReplayRun:
         """Send all, measure all. Raises :class:`EngineFault` when the engine is gone; single failures are results."""
@@ -67,12 +69,10 @@ class Player:
         started, began_s = datetime.now(UTC).isoformat(timespec="seconds"), self.clock.now_s()
         slots = asyncio.Semaphore(self.settings.in_flight)
         tasks: list[asyncio.Task[RequestRun]] = []
-        finished = 0
 
         def count(_: object) -> None:
-            nonlocal finished
-            finished += 1
-            self.progress(self.label, finished, len(self.requests))
+            self._finished += 1
+            self._beat()
 
         for request in self.requests:
             due_s = ((request.time_s or self.from_s) - self.from_s) / self.speed
@@ -104,11 +104,16 @@ class Player:
             busy=_busy(results, duration_s),
         )
 
+    def _beat(self) -> None:
+        """Also while nothing happens, so that whoever watches sees that it is alive."""
+        self.progress(self.label, self._finished, len(self.requests))
+
     async def _wait_until(self, due_s: float) -> None:
         while not self.stop.is_set() and self._fatal is None:
             left_s = due_s - self.clock.now_s()
             if left_s <= 0:
                 return
+            self._beat()
             await self.clock.sleep(min(left_s, 0.5))
 
     async def _slot(self, slots: asyncio.Semaphore) -> None:
@@ -123,6 +128,7 @@ class Player:
                 async with asyncio.timeout(0.5):
                     await slots.acquire()
             except TimeoutError:
+                self._beat()
                 continue
             return
 
@@ -142,7 +148,8 @@ class Player:
         halt = asyncio.create_task(self.stop.wait())
         everything = asyncio.gather(*tasks, return_exceptions=True)
         pending: set[asyncio.Future[Any]] = {everything, halt}
-        await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        while not (await asyncio.wait(pending, timeout=_BEAT_S, return_when=asyncio.FIRST_COMPLETED))[0]:
+            self._beat()
         halt.cancel()
         for task in tasks:
             task.cancel()
