@@ -31,6 +31,8 @@ class Job:
     replay: ReplaySettings = field(default_factory=ReplaySettings)
     dry_run: bool = False
     title: str = "What warming bought"
+    command_lines: list[str] = field(default_factory=list)
+    """What was typed, without secrets, for the report; the stages' usual lines where there is none."""
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ async def up(job: Job, fleet: Fleet, result: Result, stages: Stages, save: Calla
         profile=result.profile,
         redundancy=unused,
         title=job.title,
+        command_lines=job.command_lines or None,
     )
     save(result)
     return result

@@ -12,7 +12,9 @@ import pytest
 from cli.command import DEMO_LOG, PREHEAT, environment, one_line, preheat, process, write_log
 from preheat.cli.app import COMMANDS, app
 from preheat.cli.plan import plan
+from preheat.cli.progress import Reporter
 from preheat.cli.settings import defaults_for
+from preheat.cli.typed import command_line
 from preheat.cli.up import up
 from preheat.cli.warm import numbered, warm
 from preheat.errors import BadInput
@@ -181,6 +183,29 @@ def test_the_environment_knows_engines_and_logs(tmp_path: Path) -> None:
     assert "http://127.0.0.1:9" in one_line(ran)
 
 
+def test_the_line_that_was_typed_is_kept_without_its_secrets() -> None:
+    typed = ["up", "--logs", "my log", "--header", "X-Key: s3cret", "--header=Authorization:Bearer s3cret"]
+    typed += ["--engine", "http://me:s3cret@host:8000/v1", "--header", "s3cret", "--api-key-env", "NAME"]
+    assert command_line(typed) == (
+        "preheat up --logs 'my log' --header 'X-Key:***' '--header=Authorization:***' "
+        "--engine 'http://***@host:8000/v1' --header '***' --api-key-env NAME"
+    )
+
+
+def test_a_long_quiet_stretch_is_not_silent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now_s = 100.0
+    monkeypatch.setattr("preheat.cli.progress.time.monotonic", lambda: now_s)
+    with Reporter("plain") as reporter:
+        for _ in range(120):  # as the player calls it while it waits
+            now_s += 0.5
+            reporter.progress("warm", 3, 40)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 12
+    assert lines[-1].endswith("warm 3/40")
+
+
 # --- how it ends
 
 
@@ -245,7 +270,7 @@ def test_a_terminal_without_the_characters_gets_others(tmp_path: Path) -> None:
     assert process("mine", "log.jsonl", "-o", "profile.json", cwd=tmp_path, env=plain).returncode == 0
     ran = process("plan", "profile.json", "-o", "plan.json", cwd=tmp_path, env=plain)
     assert (ran.returncode, ran.stderr) == (0, "")
-    program = "from preheat.cli.streams import open_missing\nopen_missing()\nprint('H\u00b2O')"
+    program = "from preheat.cli.streams import open_missing\nopen_missing()\nprint('H\\xb2O')"
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment(**plain), timeout=60)
     assert (printed.returncode, printed.stdout) == (0, b"H?O\n")
     exact = process("read", "log.jsonl", "--rendered", "--json", cwd=tmp_path, env=plain)

@@ -14,13 +14,16 @@ import zstandard
 
 from cli.command import DEMO_LOG, leftovers, one_line, preheat, process, write_log
 from contracts.engine_fixtures import running
-from preheat.files.versioned import load
+from preheat.cli.replay import print_run as print_replay_run
+from preheat.cli.warm import print_run as print_warm_run
+from preheat.files.versioned import load, save
 from preheat.records.evidence import Evidence
 from preheat.records.plan import Plan
 from preheat.records.profile import Profile
 from preheat.records.run import ReplayRun, WarmRun
 from preheat.sandbox.server import SandboxServer, serve
 from preheat.sandbox.settings import SandboxSettings
+from warm.plans import plan_of, singles
 
 QUICK = SandboxSettings(prefill_ms_per_token=0.02, token_interval_ms=0.5)
 
@@ -90,6 +93,7 @@ def test_judge_compares_and_a_missed_promise_is_exit_3(done: Path) -> None:
     assert evidence == load(done / "report" / "evidence.json", Evidence)
     assert mode(done / "report" / "report.html") == 0o600
     missed = preheat(*arguments, "--fail-on", "ttft_mean_ratio<1000", "-o", "report2", cwd=done)
+    assert "report: report2/report.html   evidence: report2/evidence.json" in missed.stdout
     assert missed.returncode == 3
     assert "Promise ttft_mean_ratio>=1000: MISSED" in missed.stdout
     wrong = preheat(*arguments, "--fail-on", "ttft_mean_ratio is bad", "-o", "report3", cwd=done)
@@ -121,7 +125,8 @@ def test_warm_again_finds_it_there_and_says_so(done: Path, sandbox: SandboxServe
         again = preheat(
             "warm", "plan.json", "--engine", sandbox.url, "-o", "again.json", "--json", *arguments, cwd=done
         )
-        assert (again.returncode, again.stderr) == (0, "")
+        said = "nothing to resume at again.json: starting afresh\n" if arguments else ""
+        assert (again.returncode, again.stderr) == (0, said)
         run = msgspec.json.decode(again.stdout, type=WarmRun)
         assert run == load(done / "again.json", WarmRun)
         assert set(run.counts) == {"ALREADY"}
@@ -183,6 +188,95 @@ def test_a_log_on_standard_input_is_as_good_as_a_file(done: Path, log: Path, san
     )
     assert replayed.returncode == 0
     assert len(load(done / "piped-run.json", ReplayRun).requests) == 10
+
+
+def made_plan(path: Path, **changes: Any) -> Path:
+    plan = plan_of(singles(3))
+    save(path, msgspec.structs.replace(plan, window_s=300.0, **changes))
+    return path
+
+
+def test_plan_show_explains_its_columns_and_compares_cost_with_saving(tmp_path: Path) -> None:
+    items = plan_of(singles(3)).items
+    dear = [msgspec.structs.replace(each, cost_ms=1000.0, gain_ms=100.0) for each in items]
+    shown = preheat("plan", "show", made_plan(tmp_path / "plan.json", items=dear)).stdout
+    assert "P(use), uses" in shown
+    assert "within the first 5m00s" in shown
+    assert "warming costs 3.0 s of prefill and is expected to save 0.3 s in the first 5m00s" in shown
+    cheap = [msgspec.structs.replace(each, cost_ms=1.0) for each in items]
+    assert "warming costs" not in preheat("plan", "show", made_plan(tmp_path / "plan.json", items=cheap)).stdout
+
+
+def test_plan_show_hides_secrets_that_its_excerpt_would_cut(tmp_path: Path) -> None:
+    secret = "sk-" + "a1b2c3d4" * 8
+    text = f"{'word ' * 40}the key is {secret} and \x1b[31mthen"
+    items = [msgspec.structs.replace(plan_of(singles(1)).items[0], text=text, tenant="t\x1b[31mx")]
+    shown = preheat("plan", "show", made_plan(tmp_path / "plan.json", items=items)).stdout
+    assert "a1b2" not in shown
+    assert "[key]" in shown
+    assert "\x1b" not in shown
+
+
+def test_reasons_are_redacted_and_the_rest_is_counted(
+    capsys: pytest.CaptureFixture[str], done: Path, tmp_path: Path
+) -> None:
+    run = load(done / "warm.json", WarmRun)
+    item = run.items[0]
+    items = [
+        msgspec.structs.replace(
+            item, id=str(number), reason=f"engine {number}: \x1b[2J key sk-abcdefgh12345678{number}"
+        )
+        for number in range(11)
+    ]
+    engine = msgspec.structs.replace(run.engine, capacity_tokens=16)
+    print_warm_run(msgspec.structs.replace(run, items=items, engine=engine), load(done / "plan.json", Plan))
+    shown = capsys.readouterr().out
+    assert shown.count(" x LOADED: engine") == 8
+    assert "  and 3 more\n" in shown
+    assert "sk-abc" not in shown
+    assert "\x1b" not in shown
+    needed = load(done / "plan.json", Plan).distinct_tokens
+    assert f"the plan needs {needed} tokens, the engine holds 16" in shown
+    replayed = load(done / "cold.json", ReplayRun)
+    failed = [
+        msgspec.structs.replace(each, error=f"bad \x07 sk-abcdefgh12345678{each.id}") for each in replayed.requests
+    ]
+    print_replay_run(msgspec.structs.replace(replayed, requests=failed))
+    shown = capsys.readouterr().out
+    assert "  failed: 1 x bad" in shown or "  failed: 10 x bad" in shown
+    assert "sk-abc" not in shown
+    assert "\x07" not in shown
+
+
+# --- logs without times
+
+
+def timeless(path: Path) -> Path:
+    log = write_log(path, requests=80)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    path.write_text("".join(json.dumps({k: v for k, v in each.items() if k != "timestamp"}) + "\n" for each in lines))
+    return path
+
+
+def test_times_that_were_made_up_are_said(sandbox: SandboxServer, tmp_path: Path) -> None:
+    timeless(tmp_path / "log.jsonl")
+    ran = up(sandbox, "--logs", "log.jsonl", "-o", "out", "--progress", "plain", cwd=tmp_path)
+    assert ran.returncode == 0
+    said = "the log has no times: its requests are taken to come one a second, in its order"
+    assert ran.stderr.count(said) == 1
+    for name in ("cold-run.json", "warm-run.json"):
+        assert said in load(tmp_path / "out" / name, ReplayRun).notes
+    replay = ("replay", "log.jsonl", "--engine", sandbox.url, "--speed", "fastest", "--output-tokens", 1)
+    assert f"note: {said}" in preheat(*replay, cwd=tmp_path).stdout
+
+
+def test_a_log_without_times_has_no_before(tmp_path: Path) -> None:
+    timeless(tmp_path / "log.jsonl")
+    ran = preheat("mine", "log.jsonl", "--until", "30s", "-o", "profile.json", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "the log has no times" in one_line(ran)
+    assert not (tmp_path / "profile.json").exists()
+    assert preheat("mine", "log.jsonl", "-o", "profile.json", cwd=tmp_path).returncode == 0
 
 
 # --- read
@@ -253,6 +347,10 @@ def test_up_does_the_whole_job(sandbox: SandboxServer, log: Path, tmp_path: Path
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
     assert {mode(path) for path in (tmp_path / "out").iterdir()} == {0o600}
     assert str(log) in evidence.facts["log"]
+    assert len(evidence.commands) == 1
+    typed = evidence.commands[0]
+    assert typed.startswith(f"preheat up --engine {sandbox.url} --speed fastest --output-tokens 1 --logs {log} ")
+    assert typed.endswith(" -o out --json --fail-on 'residency<0.95'")
 
 
 def test_up_says_what_it_does_where_it_is_asked_to(sandbox: SandboxServer, log: Path, tmp_path: Path) -> None:

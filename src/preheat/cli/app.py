@@ -12,6 +12,7 @@ import click
 
 from preheat import __version__
 from preheat.cli.ending import end_now
+from preheat.cli.show import one_line
 from preheat.cli.streams import open_missing, remark, silence
 from preheat.errors import Interrupted, PreheatError
 
@@ -106,12 +107,12 @@ def _interrupt(number: int, frame: object) -> None:
 def run_line(arguments: list[str], *, debug: bool) -> int:
     """One command line, to its exit code; errors are one line on standard error, unless ``debug`` lets them through."""
     try:
-        result: Any = app.main(args=arguments, prog_name="preheat", standalone_mode=False)
+        result: Any = app.main(args=arguments, prog_name="preheat", standalone_mode=False, obj=arguments)
         sys.stdout.flush()
     except PreheatError as fault:
         if debug:
             raise
-        remark(f"preheat: {fault}".replace("\n", " "))
+        remark(f"preheat: {one_line(fault)}")
         return fault.exit_code
     except click.ClickException as error:
         with contextlib.suppress(OSError):

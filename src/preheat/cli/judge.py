@@ -53,7 +53,11 @@ def judge(runs: tuple[str, ...], **flags: Any) -> int:
         if flags["fail_on"]:
             evidence = fail_on(evidence, flags["fail_on"])
         folder = Path(flags["output"]) / ("" if len(runs) == 1 else str(number + 1))
-        write_report(evidence, folder)
-        print_json(evidence) if flags["json"] else print_report(evidence)
+        data, page = write_report(evidence, folder)
+        if flags["json"]:
+            print_json(evidence)
+        else:
+            print_report(evidence)
+            click.echo(f"report: {page}   evidence: {data}")
         kept = kept and all(evidence.promises.values())
     return 0 if kept else 3

@@ -177,33 +177,38 @@ def totals(made: Plan) -> dict[str, object]:
 def print_plan(made: Plan, limit: int | None = _SHOWN) -> None:
     """A plan for people: redacted excerpts of each prefix's end, totals, what was left out."""
     from preheat.cli.show import print_facts
-    from preheat.prompts.redaction import excerpt
+    from preheat.prompts.redaction import excerpt, tail_excerpt
     from preheat.records.units import show_bytes, show_seconds
 
     click.echo(
         f"{'tokens':>7} {'new':>7} {'P(use)':>7} {'uses':>7} {'cost':>9} {'gain':>9}  tenant      prefix ends with"
     )
     for item in made.items[:limit]:
-        end = excerpt((item.text or "")[-64:], 44)
+        end = tail_excerpt(item.text or "", 44)
+        tenant = excerpt(item.tenant or "-", 10)
         click.echo(
             f"{item.tokens:>7} {item.new_tokens:>7} {item.use_probability:>7.2f} {item.expected_uses:>7.2f} "
-            f"{item.cost_ms / 1000:>7.2f} s {item.gain_ms / 1000:>7.2f} s  {(item.tenant or '-')[:10]:<10}  {end}"
+            f"{item.cost_ms / 1000:>7.2f} s {item.gain_ms / 1000:>7.2f} s  {tenant:<10}  {end}"
         )
     if limit is not None and len(made.items) > limit:
         click.echo(f"  and {len(made.items) - limit} more")
     counted = "exact" if all(item.tokens_exact for item in made.items) else "estimated"
+    window = f"the first {show_seconds(made.window_s)}"
+    cost, gain = show_seconds(made.cost_ms / 1000), show_seconds(made.gain_ms / 1000)
     facts: dict[str, object] = {
         "strategy": made.strategy,
         "items": len(made.items),
+        "P(use), uses": f"chance of any use, and how many are expected: within {window}",
         "tokens to compute": f"{made.distinct_tokens} ({counted})",
         "memory": f"{show_bytes(made.bytes)}"
         + ("" if made.budget_bytes is None else f" of a budget of {show_bytes(made.budget_bytes)}"),
-        "prefill": show_seconds(made.cost_ms / 1000)
-        + ("" if made.budget_ms is None else f" of a budget of {show_seconds(made.budget_ms / 1000)}"),
-        "expected saving": f"{show_seconds(made.gain_ms / 1000)} of prefill in the first {show_seconds(made.window_s)}",
+        "prefill": cost + ("" if made.budget_ms is None else f" of a budget of {show_seconds(made.budget_ms / 1000)}"),
+        "expected saving": f"{gain} of prefill in {window}",
         "cost model": made.cost.source,
     }
     facts |= {f"left out: {reason}": count for reason, count in made.left_out.items()}
     print_facts("plan", facts)
+    if made.cost_ms > made.gain_ms:
+        click.echo(f"  warming costs {cost} of prefill and is expected to save {gain} in {window}")
     for note in made.notes:
         click.echo(f"  note: {note}")

@@ -57,7 +57,7 @@ def replay(log: str, **flags: Any) -> int:
 
 def print_run(run: ReplayRun) -> None:
     """One replay for people: what was sent, every metric with its denominator, why requests failed."""
-    from preheat.cli.show import print_facts
+    from preheat.cli.show import print_facts, print_reasons
     from preheat.judge.judge import judge
     from preheat.judge.values import show
     from preheat.records.units import show_seconds
@@ -72,8 +72,7 @@ def print_run(run: ReplayRun) -> None:
             facts[metric.title] = f"{show(metric.value, metric.unit)} ({metric.denominator})"
     print_facts(f"replay '{run.label}' on {run.engine.url}", facts)
     failed = Counter(request.error for request in run.requests if request.error is not None)
-    for reason, count in failed.most_common(8):
-        click.echo(f"  failed: {count} x {reason}")
+    print_reasons(failed, "failed: ")
     for note in run.notes:
         click.echo(f"  note: {note}")
 

@@ -97,7 +97,7 @@ async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Resul
     from preheat.stages import Stages
 
     settings = engine_settings(flags)
-    job, result = _job(flags), Result(ReadReport())
+    job, result = _job(flags, click.get_current_context().obj), Result(ReadReport())
     with Reporter(flags["progress"], flags["quiet"]) as reporter:
         stages = Stages(reporter.progress, reporter.say, stop, folder / "warm.json")
         replicas = 1 if flags["dry_run"] else 2
@@ -108,8 +108,9 @@ async def _up(flags: dict[str, Any], folder: Path, stop: asyncio.Event) -> Resul
             return await up(job, fleet, result, stages, lambda reached: save(reached, folder))
 
 
-def _job(flags: dict[str, Any]) -> Job:
+def _job(flags: dict[str, Any], typed: list[str]) -> Job:
     from preheat.cli.plan import aliases
+    from preheat.cli.typed import command_line
     from preheat.cli.wiring import EMBEDDED, EMBEDDED_CACHE_MIB, rendering_from
     from preheat.job import Job
     from preheat.plan.settings import PlanSettings
@@ -141,6 +142,7 @@ def _job(flags: dict[str, Any]) -> Job:
             output_tokens=flags["output_tokens"],
         ),
         dry_run=flags["dry_run"],
+        command_lines=[command_line(typed)],
     )
 
 

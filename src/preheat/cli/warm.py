@@ -37,7 +37,7 @@ def warm(plan: str, **flags: Any) -> int:
     With several engines, the results are FILE, FILE-2, FILE-3 and so on, in their order.
     """
     from preheat.cli.plan import print_plan, totals
-    from preheat.cli.show import print_json
+    from preheat.cli.show import one_line, print_json
     from preheat.cli.wiring import run_until_stopped
     from preheat.files.versioned import load
     from preheat.records.plan import Plan
@@ -49,10 +49,10 @@ def warm(plan: str, **flags: Any) -> int:
     reached = run_until_stopped(lambda stop: _warm(loaded, flags, stop))
     runs = [run for run in reached if not isinstance(run, BaseException)]
     for run in runs:
-        print_json(run) if flags["json"] else print_run(run)
+        print_json(run) if flags["json"] else print_run(run, loaded)
     faults = [fault for fault in reached if isinstance(fault, BaseException)]
     for fault in faults[1:]:
-        remark(f"preheat: {fault}")
+        remark(f"preheat: {one_line(fault)}")
     if faults:
         raise faults[0]
     if not all(run.complete for run in runs):
@@ -72,6 +72,7 @@ async def _warm(plan: Plan, flags: dict[str, Any], stop: asyncio.Event) -> list[
     from preheat.cli.wiring import engine_settings, engines
     from preheat.files.versioned import save
     from preheat.stages import Stages
+    from preheat.warm.journal import WarmJournal
     from preheat.warm.settings import WarmSettings
 
     connection = engine_settings(flags, timeout_s=flags["timeout"])
@@ -89,6 +90,8 @@ async def _warm(plan: Plan, flags: dict[str, Any], stop: asyncio.Event) -> list[
             async def one(number: int) -> WarmRun:
                 path = numbered(Path(flags["output"]), number)
                 stages = Stages(reporter.progress, reporter.say, stop, path)
+                if flags["resume"] and not flags["quiet"] and not WarmJournal(path).path.exists():
+                    remark(f"nothing to resume at {path}: starting afresh")
                 return await stages.warm(plan, found[number], settings, lambda run: save(path, run))
 
             every = (one(number) for number in range(len(found)))
@@ -101,9 +104,9 @@ def numbered(path: Path, number: int) -> Path:
     return path if number == 0 else path.with_name(f"{stem}-{number + 1}{dot}{ending}")
 
 
-def print_run(run: WarmRun) -> None:
-    """A warm-up for people."""
-    from preheat.cli.show import print_facts
+def print_run(run: WarmRun, plan: Plan | None = None) -> None:
+    """A warm-up for people. With its ``plan``, it says whether that is more than the engine can hold."""
+    from preheat.cli.show import print_facts, print_reasons
     from preheat.records.units import show_seconds
 
     proven = "nothing was attempted"
@@ -122,5 +125,7 @@ def print_run(run: WarmRun) -> None:
     for item in run.items:
         if item.reason:
             reasons[f"{item.status}: {item.reason}"] = reasons.get(f"{item.status}: {item.reason}", 0) + 1
-    for reason, count in sorted(reasons.items(), key=lambda pair: -pair[1])[:8]:
-        click.echo(f"  {count} x {reason}")
+    print_reasons(reasons)
+    held = run.engine.capacity_tokens
+    if plan is not None and held is not None and plan.distinct_tokens > held:
+        click.echo(f"  the plan needs {plan.distinct_tokens} tokens, the engine holds {held}")
