@@ -12,7 +12,6 @@ import pytest
 from cli.command import DEMO_LOG, PREHEAT, environment, one_line, preheat, process, write_log
 from preheat.cli.app import COMMANDS, app
 from preheat.cli.plan import plan
-from preheat.cli.progress import Reporter
 from preheat.cli.settings import defaults_for
 from preheat.cli.typed import command_line
 from preheat.cli.up import up
@@ -190,20 +189,6 @@ def test_the_line_that_was_typed_is_kept_without_its_secrets() -> None:
         "preheat up --logs 'my log' --header 'X-Key:***' '--header=Authorization:***' "
         "--engine 'http://***@host:8000/v1' --header '***' --api-key-env NAME"
     )
-
-
-def test_a_long_quiet_stretch_is_not_silent(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    now_s = 100.0
-    monkeypatch.setattr("preheat.cli.progress.time.monotonic", lambda: now_s)
-    with Reporter("plain") as reporter:
-        for _ in range(120):  # as the player calls it while it waits
-            now_s += 0.5
-            reporter.progress("warm", 3, 40)
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 12
-    assert lines[-1].endswith("warm 3/40")
 
 
 # --- how it ends
