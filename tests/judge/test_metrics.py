@@ -150,11 +150,15 @@ def test_the_cost_clamps_the_jump_but_shows_it_raw_and_names_its_components() ->
 def test_warm_up_metrics() -> None:
     told = of_warmup(Subject(warm_run=warm_run(), plan=plan(), replayed=(traffic(True),)))
     computed = ITEMS * (PREFIX_TOKENS + 1) + PREFIX_TOKENS
-    distinct = (ITEMS + 2) * PREFIX_TOKENS
+    distinct, attempted = (ITEMS + 2) * PREFIX_TOKENS, (ITEMS + 1) * PREFIX_TOKENS
     assert told["warmup_duration"].value == 3.1
     assert told["tokens_computed"].value == computed
     assert told["distinct_tokens"].value == distinct
-    assert told["compute_ratio"].value == pytest.approx(computed / distinct)
+    assert told["compute_ratio"].value == pytest.approx(computed / attempted)
+    assert told["compute_ratio"].denominator == f"{attempted} distinct tokens of the 7 of 8 items attempted"
+    assert of_warmup(Subject(warm_run=warm_run()))["compute_ratio"].value is None
+    assert told["tokens_wasted"].denominator.endswith("1 of 7 items attempted")
+    assert "redundancy" in told["tokens_wasted"].note
     assert told["tokens_wasted"].value == PREFIX_TOKENS
     assert told["residency"].value == pytest.approx(6 / 7)
     assert told["residency"].denominator == "6 of 7 attempted; 1 of 8 planned items deferred"

@@ -32,6 +32,9 @@ def _continues(item: PlanItem, above: PlanItem) -> bool:
     return item.text.startswith(above.text)
 
 
+NOTE = "whole items, over the replayed requests alone; redundancy counts blocks, over up to a day of the log"
+
+
 class TokensWasted:
     """Tokens computed for items that no replayed request asked for, probes included.
 
@@ -42,7 +45,7 @@ class TokensWasted:
     tag = "tokens_wasted"
     title = "Tokens computed for nobody"
     unit = "tokens"
-    formula = "sum(computed_tokens + probe_tokens) over items that no replayed request has as a prefix (ours)"
+    formula = "sum(computed_tokens + probe_tokens) over items that no replayed request has as a prefix"
     denominator = "tokens computed by the warm-up"
     depends = ("tokens_computed",)
 
@@ -58,9 +61,8 @@ class TokensWasted:
         if not any(request.item is not None for run in subject.replayed for request in run.requests):
             return abstain("the replay does not say which items its requests asked for")
         asked = asked_items(subject.plan, subject.replayed)
-        lost = [item for item in subject.warm_run.items if item.id not in asked]
+        attempted = subject.warm_run.attempted
+        lost = [item for item in attempted if item.id not in asked]
         wasted = sum(item.computed_tokens + item.probe_tokens for item in lost)
-        counted = (
-            f"{subject.warm_run.tokens_computed} tokens computed; {len(lost)} of {len(subject.warm_run.items)} items"
-        )
-        return Reading(float(wasted), counted, window_of(subject.replayed[0]))
+        counted = f"{subject.warm_run.tokens_computed} tokens computed; {len(lost)} of {len(attempted)} items attempted"
+        return Reading(float(wasted), counted, window_of(subject.replayed[0]), note=NOTE)

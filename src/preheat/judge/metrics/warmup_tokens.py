@@ -13,7 +13,7 @@ class TokensComputed:
     tag = "tokens_computed"
     title = "Tokens computed by the warm-up"
     unit = "tokens"
-    formula = "sum(computed_tokens + probe_tokens) over items, the engine's word (ours)"
+    formula = "sum(computed_tokens + probe_tokens) over items, the engine's word"
     denominator = "items of the plan"
     depends: tuple[str, ...] = ()
 
@@ -30,7 +30,7 @@ class DistinctTokens:
     tag = "distinct_tokens"
     title = "Distinct tokens in the plan"
     unit = "tokens"
-    formula = "sum(new_tokens) over items (ours)"
+    formula = "sum(new_tokens) over items"
     denominator = "items of the plan"
     depends: tuple[str, ...] = ()
 
@@ -45,19 +45,26 @@ class DistinctTokens:
 
 
 class ComputeRatio:
-    """How often the warm-up computed each distinct token: 1 is perfect, 2 means everything twice."""
+    """How often the warm-up computed each distinct token of the items it attempted: 1 is perfect, 2 means twice."""
 
     tag = "compute_ratio"
     title = "Computed / distinct tokens"
     unit = "ratio"
-    formula = "tokens_computed / distinct_tokens (ours)"
-    denominator = "distinct tokens in the plan"
+    formula = "tokens_computed / sum(new_tokens) over the items attempted"
+    denominator = "distinct tokens of the items attempted"
     depends = ("tokens_computed", "distinct_tokens")
 
     def read(self, subject: Subject, known: Mapping[str, Reading]) -> Reading:
-        computed, distinct = known["tokens_computed"], known["distinct_tokens"]
-        if computed.value is None or distinct.value is None:
-            return abstain(computed.why or distinct.why)
-        if not distinct.value:
-            return abstain("the plan has no tokens")
-        return Reading(computed.value / distinct.value, f"{distinct.value:.0f} distinct tokens", note=distinct.note)
+        computed, planned = known["tokens_computed"], known["distinct_tokens"]
+        if subject.warm_run is None or computed.value is None or planned.value is None:
+            return abstain(computed.why or planned.why)
+        items, attempted = len(subject.warm_run.items), {item.id for item in subject.warm_run.attempted}
+        distinct: float = planned.value
+        if len(attempted) < items:
+            if subject.plan is None:
+                return abstain("without the plan it is not known how many tokens the deferred items have")
+            distinct = sum(item.new_tokens for item in subject.plan.items if item.id in attempted)
+        if not distinct:
+            return abstain("no item with tokens was attempted")
+        counted = f"{distinct:.0f} distinct tokens of the {len(attempted)} of {items} items attempted"
+        return Reading(computed.value / distinct, counted, note=planned.note)
