@@ -175,6 +175,39 @@ def test_the_terminal_table_is_plain_and_complete_when_piped(evidence: Evidence)
     assert "─" in colour.getvalue()
 
 
+def test_the_terminal_says_what_to_beware_of() -> None:
+    few = [traffic(warmed, 15) for warmed in (False, True)]
+    page = io.StringIO()
+    told = judge(cold=few[0], warm=few[1], warm_run=warm_run(), plan=plan(), title="few")
+    print_report(told, Console(file=page))
+    lines = {line.split("  ")[0]: line for line in page.getvalue().splitlines()}
+    assert "n = 15 < 20: too few for a P95" in lines["TTFT, P95"]
+    assert "n = 15 < 100: too few for a P99" in lines["TTFT, P99"]
+    hits = next(one for one in told.comparisons if one.name == "hit_rate")
+    assert hits.cold is not None
+    assert hits.warm is not None
+    points = f"{100 * (hits.warm - hits.cold):+.1f} points"
+    assert points in lines["Cache hit rate"]
+    assert "x" not in lines["Cache hit rate"].replace("prefix", "").split("points")[0]
+    assert points in render(told)
+    silent = judge(cold=replay([request("a")]), warm=replay([request("a")]), title="silent")
+    page = io.StringIO()
+    print_report(silent, Console(file=page))
+    abstaining = [line for line in page.getvalue().splitlines() if "ABSTAIN" in line]
+    assert abstaining
+    assert all(len(line.split("ABSTAIN")[-1].strip()) > 10 for line in abstaining)
+
+
+def test_the_report_is_for_people_who_have_no_specification(evidence: Evidence) -> None:
+    page = io.StringIO()
+    print_report(evidence, Console(file=page))
+    for text in (page.getvalue(), msgspec.json.encode(evidence).decode()):
+        assert "spec " not in text
+        assert "(ours" not in text
+    assert render(evidence).count("article") == 1
+    assert "article" not in page.getvalue()
+
+
 def test_files_are_private_small_and_ask_for_nothing(evidence: Evidence, tmp_path: Path) -> None:
     data, page = write_report(evidence, tmp_path / "report")
     assert json.loads(data.read_text())["schema"] == "preheat.evidence"

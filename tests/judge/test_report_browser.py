@@ -99,6 +99,11 @@ def test_the_numbers_on_the_page_are_those_of_the_evidence(
             mark = shown[f"comparison.{one['name']}.{side}"]
             assert float(mark["value"]) == one[side]
             assert mark["text"].strip() == show(one[side], one["unit"])
+        if one["unit"] == "share":
+            points = shown[f"comparison.{one['name']}.points"]
+            assert float(points["value"]) == pytest.approx(100 * (one["warm"] - one["cold"]))
+            assert points["text"].strip() == f"{100 * (one['warm'] - one['cold']):+.1f} points"
+            continue
         ratio = shown[f"comparison.{one['name']}.ratio"]
         assert float(ratio["value"]) == one["ratio"]
         assert ratio["text"].strip() == show_ratio(one["ratio"])

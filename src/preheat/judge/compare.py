@@ -18,8 +18,8 @@ from preheat.records.run import ReplayRun
 
 SHARE = 0.8
 """A prefix "makes up" a prompt from this share of its characters on."""
-TTFT = "mean(ttft_ms cold) / mean(ttft_ms warm); 95 % interval by paired bootstrap (ours)"
-PROMPT = "mean(prompt_ms cold) / mean(prompt_ms warm), the engine's own word; 95 % interval by paired bootstrap (ours)"
+TTFT = "mean(ttft_ms cold) / mean(ttft_ms warm); 95 % interval by paired bootstrap"
+PROMPT = "mean(prompt_ms cold) / mean(prompt_ms warm), the engine's own word; 95 % interval by paired bootstrap"
 FIRST = f"first request of each planned prefix that makes up at least {SHARE:.0%} of its prompt: "
 
 
@@ -113,7 +113,7 @@ def _quantile(percent: float, values: list[tuple[float, float]], of: str) -> Com
 
 def _hit_rate(pairs: Sequence[Pair], of: str) -> Comparison:
     name, title = "hit_rate", "Cache hit rate"
-    formula = "sum(cached_tokens) / sum(prompt_tokens), the engine's word (spec 1)"
+    formula = "sum(cached_tokens) / sum(prompt_tokens), the engine's word"
     told = [
         pair
         for pair in pairs

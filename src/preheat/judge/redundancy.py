@@ -14,7 +14,7 @@ from preheat.records.run import WarmRun
 from preheat.records.units import show_seconds
 
 DAY_S = 86_400.0
-FORMULA = "warmed blocks that no later prompt has as part of its prefix / warmed blocks (spec 1)"
+FORMULA = "warmed blocks that no later prompt has as part of its prefix / warmed blocks"
 
 
 class LaterPrompt(NamedTuple):

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from preheat.files.versioned import save, write_text
 from preheat.judge.charts import draw
 from preheat.judge.figures import key_figures
-from preheat.judge.values import show, show_ratio
+from preheat.judge.values import show, show_change
 from preheat.judge.windows import windows
 from preheat.records.evidence import Evidence, Metric
 from preheat.records.outcomes import Outcome
@@ -34,7 +34,7 @@ def write_report(evidence: Evidence, folder: str | Path) -> tuple[Path, Path]:
 def render(evidence: Evidence) -> str:
     """The whole page. Everything from ``evidence`` is escaped; only our own charts are markup."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"show": show, "show_ratio": show_ratio}
+    environment.filters |= {"show": show, "show_change": show_change}
     template = environment.from_string(_part("report.html.j2"))
     return template.render(
         evidence=evidence,

@@ -9,7 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from preheat.judge.values import show, show_ratio
+from preheat.judge.metrics.cold_start_cost import CONTRADICTIONS
+from preheat.judge.rerun import placeholders
+from preheat.judge.values import ABSTAIN, show, show_change
 from preheat.judge.windows import windows
 from preheat.records.evidence import Evidence, Metric
 
@@ -43,7 +45,7 @@ def _print(evidence: Evidence, console: Console, lines: box.Box | None) -> None:
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)
-    for line in (*warmup_lines(evidence), *promise_lines(evidence)):
+    for line in (*warmup_lines(evidence), *promise_lines(evidence), *note_lines(evidence)):
         console.print(Text(line))
 
 
@@ -51,8 +53,9 @@ def table_rows(evidence: Evidence) -> list[Row]:
     """(metric, cold, warm, ratio, denominator): comparisons first, then what was not compared, run by run."""
     rows: list[Row] = []
     for one in evidence.comparisons:
-        ratio = show_ratio(one.ratio, one.ratio_low, one.ratio_high)
-        rows.append((one.title, show(one.cold, one.unit), show(one.warm, one.unit), ratio, one.denominator or one.why))
+        cells = show(one.cold, one.unit), show(one.warm, one.unit), show_change(one, interval=True)
+        why = one.why if ABSTAIN in cells else ""
+        rows.append((one.title, *cells, "; ".join(filter(None, (why or one.denominator, one.note)))))
     compared = {one.name for one in evidence.comparisons}
     warm = {metric.name: metric for metric in evidence.warm}
     cold = {metric.name: metric for metric in evidence.cold}
@@ -73,7 +76,7 @@ def _row(cold: Metric | None, warm: Metric | None) -> Row:
 
 
 def _over(metric: Metric) -> str:
-    return metric.denominator if metric.value is not None else metric.why
+    return "; ".join(filter(None, (metric.denominator, metric.note))) if metric.value is not None else metric.why
 
 
 def warmup_lines(evidence: Evidence) -> list[str]:
@@ -94,3 +97,15 @@ def _circumstances(metric: Metric) -> str:
 def promise_lines(evidence: Evidence) -> list[str]:
     """One line a promise: kept or missed."""
     return [f"Promise {name}: {'kept' if kept else 'MISSED'}" for name, kept in evidence.promises.items()]
+
+
+def note_lines(evidence: Evidence) -> list[str]:
+    """The notes, but those that stand beside their number in the table, and those on what only the page shows."""
+    beside = {one.note for one in evidence.comparisons if one.note}
+    beside |= {metric.note for metric in (*evidence.cold, *evidence.warm) if metric.note}
+    elsewhere = {CONTRADICTIONS, placeholders(evidence.commands)}
+    return [
+        f"Note: {note}"
+        for note in evidence.notes
+        if note not in elsewhere and not any(note.endswith(f": {said}.") for said in beside)
+    ]

@@ -65,7 +65,8 @@ def _step(span: float, about: int) -> float:
 def _linear_ticks(low: float, high: float, about: int) -> list[float]:
     step = _step(high - low, about)
     first = ceil(low / step - 1e-9)
-    return [round(index * step, 10) for index in range(first, floor(high / step + 1e-9) + 1)]
+    digits = 10 - floor(log10(step))
+    return [round(index * step, digits) for index in range(first, floor(high / step + 1e-9) + 1)]
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from preheat.records.evidence import Comparison
+
 ABSTAIN = "ABSTAIN"
 
 
@@ -23,6 +25,13 @@ def show_ratio(ratio: float | None, low: float | None = None, high: float | None
         return ABSTAIN
     interval = f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else ""
     return f"{ratio:.2f}x{interval}"
+
+
+def show_change(one: Comparison, interval: bool = False) -> str:
+    """Cold / warm of a comparison; of two shares their difference in points, as a ratio of shares misleads."""
+    if one.unit == "share":
+        return ABSTAIN if one.cold is None or one.warm is None else f"{100 * (one.warm - one.cold):+.1f} points"
+    return show_ratio(one.ratio, one.ratio_low, one.ratio_high) if interval else show_ratio(one.ratio)
 
 
 def _digits(value: float) -> str:

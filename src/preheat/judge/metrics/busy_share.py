@@ -14,7 +14,7 @@ class BusyShare:
     tag = "busy_share"
     title = "Engine busy"
     unit = "share"
-    formula = "sum(prompt_ms + decode_ms) / duration (ours)"
+    formula = "sum(prompt_ms + decode_ms) / duration"
     denominator = "duration of the replay"
     depends: tuple[str, ...] = ()
 

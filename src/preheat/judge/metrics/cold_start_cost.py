@@ -12,10 +12,10 @@ MAX_JUMP = 3.0
 PARTS = ("p99_jump", "ttft_variance", "truncation_rate")
 
 CONTRADICTIONS = (
-    "Cold-start cost (spec 2.5): the printed weights give 1.585 and 0.420 for the two printed rows, where the article "
-    "publishes 1.07 and 0.31; those follow from a P99 weight of 0.216 (= 0.4 * 0.54). The text promises a value in "
-    "[0, 1] and prints 1.07, and a comment calls the variance a standard deviation. We compute the formula as printed, "
-    "show its components, and give a bounded variant under its own name."
+    "Cold-start cost: the published formula does not give its own published results. For the two rows of its example "
+    "it gives 1.585 and 0.420, where 1.07 and 0.31 are published (a P99 weight of 0.216 in place of 0.4 would give "
+    "those), and it is said to stay within 0 and 1. Preheat computes the formula as published, shows its parts, and "
+    "gives a variant that does stay within 0 and 1 under a name of its own."
 )
 
 
@@ -65,7 +65,10 @@ class ColdStartCost:
     tag = "cold_start_cost"
     title = "Cold-start cost"
     unit = ""
-    formula = "0.4*p99_jump + 0.35*sqrt(var_ttft/100) + 0.25*truncation_rate (spec 2.5, as printed)"
+    formula = (
+        "0.4*p99_jump + 0.35*sqrt(var_ttft/100) + 0.25*truncation_rate, as published in the article that Preheat's "
+        "cost model follows"
+    )
     denominator = "a weighted sum, none"
     depends = PARTS
 
@@ -82,7 +85,7 @@ class BoundedColdStartCost:
     tag = "cold_start_cost_bounded"
     title = "Cold-start cost, bounded"
     unit = "0..1"
-    formula = "0.4*clamp(p99_jump,0,3)/3 + 0.35*s/(1+s) + 0.25*truncation_rate, s = sqrt(var_ttft/100) (ours)"
+    formula = "0.4*clamp(p99_jump,0,3)/3 + 0.35*s/(1+s) + 0.25*truncation_rate, s = sqrt(var_ttft/100)"
     denominator = "a weighted sum, none"
     depends = PARTS
 

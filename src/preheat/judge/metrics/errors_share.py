@@ -13,7 +13,7 @@ class ErrorsShare:
     tag = "errors_share"
     title = "Requests that failed"
     unit = "share"
-    formula = "requests that ended in an error / requests sent (ours)"
+    formula = "requests that ended in an error / requests sent"
     denominator = "requests sent"
     depends: tuple[str, ...] = ()
 

@@ -25,7 +25,7 @@ class HitRate:
     tag = "hit_rate"
     title = "Cache hit rate"
     unit = "share"
-    formula = "sum(cached_tokens) / sum(prompt_tokens) (spec 1)"
+    formula = "sum(cached_tokens) / sum(prompt_tokens)"
     denominator = "prompt tokens"
     depends: tuple[str, ...] = ()
 

@@ -14,7 +14,7 @@ class ItlMean:
     tag = "itl_mean"
     title = "Inter-token latency, mean"
     unit = "ms"
-    formula = "sum(itl_ms) / n (ours)"
+    formula = "sum(itl_ms) / n"
     denominator = "requests with at least two generated tokens"
     depends: tuple[str, ...] = ()
 

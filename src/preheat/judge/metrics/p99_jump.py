@@ -18,7 +18,7 @@ class P99Jump:
     tag = "p99_jump"
     title = "P99 jump over the warm baseline"
     unit = "ratio"
-    formula = "P99(ttft, this run) / P99(ttft, warm baseline) - 1, raw (spec 2.5 clamps it to 0..3 inside the cost)"
+    formula = "P99(ttft, this run) / P99(ttft, warm baseline) - 1, raw (clamped to 0..3 in the cold-start cost)"
     denominator = "requests that succeeded in both runs"
     depends: tuple[str, ...] = ()
 

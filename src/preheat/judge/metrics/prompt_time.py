@@ -14,7 +14,7 @@ class PromptTime:
     tag = "prompt_ms_mean"
     title = "Prompt processing, mean (engine's word)"
     unit = "ms"
-    formula = "sum(prompt_ms) / n (ours)"
+    formula = "sum(prompt_ms) / n"
     denominator = "requests for which the engine reports it"
     depends: tuple[str, ...] = ()
 

@@ -14,7 +14,7 @@ class Residency:
     tag = "residency"
     title = "Verified residency"
     unit = "share"
-    formula = "(LOADED + ALREADY) / items attempted, by the engine's word at the first probe (ours)"
+    formula = "(LOADED + ALREADY) / items attempted, by the engine's word at the first probe"
     denominator = "items attempted"
     depends: tuple[str, ...] = ()
 

@@ -13,7 +13,7 @@ class TruncationRate:
     tag = "truncation_rate"
     title = "Prompts cut to fit"
     unit = "share"
-    formula = "requests whose context was cut / requests sent (spec 2.5)"
+    formula = "requests whose context was cut / requests sent"
     denominator = "requests sent"
     depends: tuple[str, ...] = ()
 

@@ -14,7 +14,7 @@ class TtftMean:
     tag = "ttft_mean"
     title = "TTFT, mean"
     unit = "ms"
-    formula = "sum(ttft_ms) / n (ours; the mean of spec 1)"
+    formula = "sum(ttft_ms) / n"
     denominator = "requests that got a first token"
     depends: tuple[str, ...] = ()
 

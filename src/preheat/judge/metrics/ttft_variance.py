@@ -14,7 +14,7 @@ class TtftVariance:
     tag = "ttft_variance"
     title = "TTFT, variance"
     unit = "ms²"
-    formula = "sum((ttft_ms - mean)^2) / n (var_ttft of spec 2.5; a comment there calls it a standard deviation)"
+    formula = "sum((ttft_ms - mean)^2) / n"
     denominator = "requests that got a first token"
     depends: tuple[str, ...] = ()
 

@@ -13,7 +13,7 @@ class WarmupDuration:
     tag = "warmup_duration"
     title = "Warm-up took"
     unit = "s"
-    formula = "end - start of the warm-up, verification included (ours)"
+    formula = "end - start of the warm-up, verification included"
     denominator = "one warm-up"
     depends: tuple[str, ...] = ()
 
