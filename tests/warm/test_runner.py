@@ -248,7 +248,7 @@ def test_items_that_fail_in_a_row_end_the_run_and_the_journal_stays(tmp_path: An
 def test_single_failures_are_rejected_and_break_no_row() -> None:
     engine = Counting(SandboxSettings(error_rate=0.3, seed=5))
     run = warm(plan_of(singles(40)), engine, WarmSettings(attempts=1, give_up_after=8))
-    assert set(run.counts) == {"LOADED", "REJECTED"}
+    assert set(run.counts) == {"LOADED", "MISSING", "REJECTED"}  # a probe without an answer proves nothing
 
 
 def test_a_hanging_engine_is_given_up_after_its_time() -> None:

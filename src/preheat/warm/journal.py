@@ -13,7 +13,8 @@ from preheat.records.outcomes import Outcome
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One event: the head of a run (``plan`` and ``engine``), a warmed item, or a probed one (``status``).
+    """One event: the head of a run (``plan`` and ``engine``), a warmed item, a probe about to be sent (``probing``), or
+    a probed item (``status``).
 
     ``computed_before``: what was cached of it came from items that the same run had warmed before.
     """
@@ -22,6 +23,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     engine: str | None = None
     id: str | None = None
     warmed: bool = False
+    probing: bool = False
     status: Outcome | None = None
     predicted_tokens: int = 0
     cached_tokens: int | None = None
@@ -42,10 +44,15 @@ class WarmJournal:
         self.path = result.with_name(result.name + ".journal")
         self._journal = Journal(self.path)
 
-    def start(self, plan: str, engine: str, resume: bool) -> tuple[dict[str, Entry], dict[str, Entry]]:
-        """Begin, or take up what is there: ``(warmed, probed)`` by item id, both empty on a fresh start."""
+    def start(self, plan: str, engine: str, resume: bool) -> tuple[dict[str, Entry], dict[str, Entry], set[str]]:
+        """Begin, or take up what is there: ``(warmed, probed, torn)`` by item id, all empty on a fresh start.
+
+        ``torn``: warmed, but its probe's answer never came to be written; what that probe filled is not known, so the
+        item counts as not warmed.
+        """
         warmed: dict[str, Entry] = {}
         probed: dict[str, Entry] = {}
+        torn: set[str] = set()
         headed = False
         if resume:
             for entry in self._journal.read(Entry):
@@ -55,15 +62,18 @@ class WarmJournal:
                         f"{self.path} belongs to another plan or engine ({entry.engine})",
                         "resume with the same plan and engine, or start afresh without --resume",
                     )
-                if entry.id is not None and entry.status is not None:
+                if entry.id is not None and entry.probing:
+                    torn.add(entry.id)
+                elif entry.id is not None and entry.status is not None:
                     probed[entry.id] = entry
+                    torn.discard(entry.id)
                 elif entry.id is not None:
                     warmed[entry.id] = entry
         else:
             self.remove()
         if not headed:
             self._journal.append(Entry(plan=plan, engine=engine))
-        return warmed, probed
+        return {number: entry for number, entry in warmed.items() if number not in torn}, probed, torn
 
     def add(self, entry: Entry) -> None:
         self._journal.append(entry)

@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from preheat.engines.engine import Prefill
+from preheat.errors import EngineFault
 from preheat.records.outcomes import Outcome
 from preheat.records.plan import PlanItem
 from preheat.records.target import EngineInfo
 from preheat.warm.journal import Entry
 from preheat.warm.prompts import WarmPrompt
+
+NO_WORD = "the engine does not report cached tokens: a 200 is no proof"
+TOO_SHORT = "shorter than one cache block of the engine"
+
+
+def lost(warmed: Entry, fault: EngineFault | None, attempts: int) -> Entry:
+    """The status of an item whose first probe got no answer: it may have filled what was missing, so none counts."""
+    why = f": {fault.message}" if fault else ""
+    return Entry(
+        id=warmed.id,
+        status=Outcome.MISSING,
+        predicted_tokens=warmed.predicted_tokens,
+        attempts=attempts,
+        reason=f"the answer to its first probe was lost{why}",
+    )
 
 
 def status_of(warmed: Entry, prompt: WarmPrompt, probe: Prefill, info: EngineInfo, earlier: Entry | None) -> Entry:
@@ -72,13 +88,16 @@ def implied(warmed: Entry, prompt: WarmPrompt, probe: Entry) -> Entry:
 
 def _judge(warmed: Entry, predicted: int, cached: int | None, clipped: bool) -> tuple[Outcome, str]:
     if cached is None:
-        return Outcome.UNSUPPORTED, "the engine does not report cached tokens: a 200 is no proof"
+        return Outcome.UNSUPPORTED, NO_WORD
+    if predicted <= 0:
+        return Outcome.UNSUPPORTED, TOO_SHORT
     if cached < predicted:
         return Outcome.MISSING, f"{cached} of {predicted} tokens resident at the first probe"
     if clipped:
         return Outcome.CLIPPED, f"longer than the engine's context; resident up to token {cached}"
     if warmed.computed_before:
-        return Outcome.LOADED, "computed together with an item before it"
-    if warmed.cached_before is not None and warmed.cached_before >= predicted:
+        return Outcome.LOADED, "computed by this warm-up before its turn came"
+    untouched = warmed.attempts <= 1  # a try that failed may have made the engine compute it all the same
+    if untouched and warmed.cached_before is not None and warmed.cached_before >= predicted:
         return Outcome.ALREADY, ""
     return Outcome.LOADED, ""

@@ -18,7 +18,9 @@ from preheat.errors import (
 from preheat.warm.settings import WarmSettings
 
 T = TypeVar("T")
-_MAY_PASS = (EngineOverloaded, EngineTimeout, EngineFailed, EngineUnreachable, EngineGarbage)
+MAY_PASS = (EngineOverloaded, EngineTimeout, EngineFailed, EngineUnreachable, EngineGarbage)
+NOTHING_DONE = (EngineOverloaded, EngineUnreachable)
+"""Of these, the faults after which the engine has surely computed nothing: it turned us away or was not there."""
 
 
 class Tried(NamedTuple):
@@ -34,8 +36,9 @@ async def with_retries(
     clock: Clock,
     jitter: random.Random,
     over: Callable[[], bool] = lambda: False,
+    may_pass: tuple[type[EngineFault], ...] = MAY_PASS,
 ) -> tuple[T | None, Tried]:
-    """Call until it succeeds, the fault is one that will not pass, the tries are used up, or it is ``over``.
+    """Call until it succeeds, the fault is none of ``may_pass``, the tries are used up, or it is ``over``.
 
     Waits between tries are uniform in [0, base * 2**(tries so far - 1)], capped ("full jitter", Brooker 2015), and
     never shorter than what the engine asked for, a minute at most.
@@ -44,7 +47,7 @@ async def with_retries(
         try:
             return await call(), Tried(attempt, None)
         except EngineFault as fault:
-            if attempt == settings.attempts or not isinstance(fault, _MAY_PASS) or over():
+            if attempt == settings.attempts or not isinstance(fault, may_pass) or over():
                 return None, Tried(attempt, fault)
             wait_s = jitter.uniform(0.0, min(settings.retry_cap_s, settings.retry_base_s * 2 ** (attempt - 1)))
             asked_s = getattr(fault, "retry_after_s", None)

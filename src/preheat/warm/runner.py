@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from preheat.clock import Clock, LoopClock
 from preheat.engines.engine import Engine, Prefill
-from preheat.errors import EngineDenied, EngineFault, EngineRejected, EngineTimeout, EngineUnreachable
+from preheat.errors import BadInput, EngineDenied, EngineFault, EngineRejected, EngineTimeout, EngineUnreachable
 from preheat.files.versioned import digest
 from preheat.records.outcomes import Outcome, Retention
 from preheat.records.plan import Plan, PlanItem
@@ -19,8 +19,8 @@ from preheat.records.target import EngineInfo
 from preheat.warm.computed import Computed
 from preheat.warm.journal import Entry, WarmJournal
 from preheat.warm.prompts import WarmPrompt, prepare
-from preheat.warm.residency import implied, longest_only, spokesman, status_of
-from preheat.warm.retries import Tried, with_retries
+from preheat.warm.residency import NO_WORD, TOO_SHORT, implied, longest_only, lost, spokesman, status_of
+from preheat.warm.retries import MAY_PASS, NOTHING_DONE, Tried, with_retries
 from preheat.warm.settings import WarmSettings
 
 T = TypeVar("T")
@@ -33,6 +33,18 @@ _GONE = (EngineUnreachable, EngineDenied)
 
 def _quiet(stage: str, done: int, total: int) -> None:
     pass
+
+
+def check_order(plan: Plan) -> None:
+    """Raises :class:`BadInput` where a leader does not stand before its follower: they would wait for each other."""
+    named = {item.id for item in plan.items}
+    before: set[str] = set()
+    for item in plan.items:
+        if item.leader in named and item.leader not in before:
+            raise BadInput(
+                f"the plan's item {item.id} waits for {item.leader}, which does not stand before it", "plan again"
+            )
+        before.add(item.id)
 
 
 class Warmer:
@@ -58,6 +70,7 @@ class Warmer:
         self._jitter = random.Random()
         self._warmed: dict[str, Entry] = {}
         self._probed: dict[str, Entry] = {}
+        self._torn: set[str] = set()
         self._failures_in_a_row = 0
         self._fatal: EngineFault | None = None
         self._broken: BaseException | None = None
@@ -105,7 +118,8 @@ class Warmer:
         """Everything but the report; the prompts, as far as they were made."""
         earlier: dict[str, Entry] = {}
         if self.journal:
-            self._warmed, earlier = self.journal.start(digest(self.plan), info.url, self.settings.resume)
+            self._warmed, earlier, self._torn = self.journal.start(digest(self.plan), info.url, self.settings.resume)
+        check_order(self.plan)
         items = [item for item in self.plan.items if item.kind in SUPPORTED_KINDS]
         prompts = await self._unless_stopped(prepare(self.plan, items, self.engine, info))
         if prompts is None:
@@ -183,16 +197,16 @@ class Warmer:
 
     async def _warm(self, item: PlanItem, prompt: WarmPrompt) -> None:
         if prompt.ids is not None and not prompt.predicted_tokens:
-            self._record(Entry(id=item.id, warmed=True, reason="shorter than one cache block of the engine"))
+            self._record(Entry(id=item.id, warmed=True, reason=TOO_SHORT))
             return
-        reply, tried = await self._insist(item, prompt, self._over)
+        reply, tried = await self._insist(item, prompt, self._over, MAY_PASS)
         if reply is None:
             self._failed(item, prompt, tried.fault, tried.attempts)
             return
         self._failures_in_a_row = 0
         ids, before, predicted = prompt.ids, reply.cached_tokens, self._predicted(prompt, reply)
         theirs = ids is not None and before is not None and before >= predicted
-        computed_before = theirs and self._computed.holds(ids or (), item.adapter, predicted)
+        computed_before = item.id in self._torn or (theirs and self._computed.holds(ids or (), item.adapter, predicted))
         self._note_computed(item, prompt, before)
         self._record(
             Entry(
@@ -217,9 +231,11 @@ class Warmer:
         return prompt.predicted_tokens if prompt.ids is not None else max(0, reply.prompt_tokens - 1)
 
     async def _insist(
-        self, item: PlanItem, prompt: WarmPrompt, over: Callable[[], bool]
+        self, item: PlanItem, prompt: WarmPrompt, over: Callable[[], bool], may_pass: tuple[type[EngineFault], ...]
     ) -> tuple[Prefill | None, Tried]:
-        return await with_retries(lambda: self._send(item, prompt), self.settings, self.clock, self._jitter, over)
+        return await with_retries(
+            lambda: self._send(item, prompt), self.settings, self.clock, self._jitter, over, may_pass
+        )
 
     async def _send(self, item: PlanItem, prompt: WarmPrompt) -> Prefill:
         return await self.engine.prefill(
@@ -242,9 +258,18 @@ class Warmer:
             )
         )
 
+    def _unanswered(self, warmed: Entry, tried: Tried) -> None:
+        """A probe without an answer proves nothing, and asking again would read what it may have filled itself."""
+        self._failures_in_a_row += 1
+        if isinstance(tried.fault, _GONE) or self._failures_in_a_row >= self.settings.give_up_after:
+            self._fatal = self._fatal or tried.fault
+            return
+        self._record(lost(warmed, tried.fault, tried.attempts))
+
     def _record(self, entry: Entry) -> None:
         assert entry.id is not None
-        (self._probed if entry.status else self._warmed)[entry.id] = entry
+        if not entry.probing:
+            (self._probed if entry.status else self._warmed)[entry.id] = entry
         if self.journal:
             self.journal.add(entry)
 
@@ -263,14 +288,16 @@ class Warmer:
                 return
             entry, prompt = self._warmed[item.id], prompts[item.id]
             if not entry.predicted_tokens:
-                self._record(Entry(id=item.id, status=Outcome.UNSUPPORTED, reason=entry.reason))
+                why = entry.reason or (NO_WORD if entry.cached_before is None else TOO_SHORT)
+                self._record(Entry(id=item.id, status=Outcome.UNSUPPORTED, reason=why))
                 continue
-            answer = await self._unless_stopped(self._insist(item, prompt, self.stop.is_set))
+            self._record(Entry(id=item.id, probing=True))
+            answer = await self._unless_stopped(self._insist(item, prompt, self.stop.is_set, NOTHING_DONE))
             if answer is None:
                 return
             reply, tried = answer
             if reply is None:
-                self._failed(item, prompt, tried.fault, tried.attempts)
+                self._unanswered(entry, tried)
                 continue
             self._failures_in_a_row = 0
             self._record(status_of(entry, prompt, reply, info, earlier.get(item.id)))
