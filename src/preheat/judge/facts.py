@@ -41,7 +41,7 @@ def facts(
 
 
 def _engine(engine: EngineInfo) -> dict[str, str]:
-    told = {"engine": f"{engine.kind} {engine.version or ''}".strip() + f" at {address(engine.url)}"}
+    told = {"engine": excerpt(f"{engine.kind} {engine.version or ''}") + f" at {address(engine.url)}"}
     if engine.model:
         told["model"] = excerpt(engine.model)
     if engine.capacity_tokens is not None:
@@ -57,7 +57,7 @@ def _replay(run: ReplayRun) -> dict[str, str]:
         "window": f"log seconds {run.from_s:.0f} to {run.last_s:.0f}, of a window of {show_seconds(run.window_s)}",
         "speed": f"{run.speed:.3g}x of the recorded pace",
         "requests": f"{run.sent} requests of the window were sent",
-        "replayed": run.started,
+        "replayed": excerpt(run.started),
     }
 
 
@@ -77,7 +77,7 @@ def _plan(plan: Plan) -> dict[str, str]:
     budget = [] if plan.budget_bytes is None else [show_bytes(plan.budget_bytes)]
     budget += [] if plan.budget_ms is None else [f"{show_seconds(plan.budget_ms / 1000)} of prefill"]
     return {
-        "strategy": plan.strategy,
+        "strategy": excerpt(plan.strategy),
         "plan": f"{len(plan.items)} items, {plan.distinct_tokens} distinct tokens, {show_bytes(plan.bytes)}",
         "budget": ", ".join(budget) or "none given",
         "tokens": counted,

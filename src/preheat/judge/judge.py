@@ -15,7 +15,7 @@ from preheat.judge.metrics.table import REPLAY_METRICS, WARMUP_METRICS
 from preheat.judge.redundancy import Redundancy
 from preheat.judge.rerun import commands, placeholders
 from preheat.judge.series import chart_series
-from preheat.judge.shown import excerpt
+from preheat.judge.shown import excerpt, plain
 from preheat.records.evidence import Comparison, Evidence, Metric
 from preheat.records.plan import Plan
 from preheat.records.profile import Profile
@@ -50,7 +50,7 @@ def judge(
     lines = commands(cold, warm, warm_run, plan, profile)
     return Evidence(
         created=created or datetime.now(UTC).isoformat(timespec="seconds"),
-        title=title,
+        title=plain(title),
         headline=headline(comparisons, {"cold": cold_metrics, "warm": warm_metrics}, warm_run, (cold, warm), doubted),
         warnings=[reason[:1].upper() + reason[1:] + "." for reason in doubted],
         comparisons=comparisons,
@@ -61,7 +61,7 @@ def judge(
         series=chart_series(cold, warm, warm_run),
         facts=facts(cold, warm, warm_run, plan, profile),
         skipped=skipped(cold, warm, warm_run, plan, profile),
-        commands=lines if command_lines is None else command_lines,
+        commands=lines if command_lines is None else [plain(line) for line in command_lines],
         notes=notes + ([said] if command_lines is None and (said := placeholders(lines)) else []),
         promises=_promises(warm_run),
     )

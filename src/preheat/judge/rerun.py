@@ -7,7 +7,7 @@ import shlex
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from preheat.judge.shown import address
+from preheat.judge.shown import address, plain
 from preheat.records.plan import Plan
 from preheat.records.profile import Profile
 from preheat.records.run import ReplayRun, WarmRun
@@ -73,7 +73,7 @@ def placeholders(lines: list[str]) -> str:
 
 def _plan(plan: Plan, warm_run: WarmRun | None) -> list[str]:
     engine = plan.engine or (warm_run.engine if warm_run is not None else None)
-    words = ["plan", PROFILE_FILE, "--strategy", plan.strategy]
+    words = ["plan", PROFILE_FILE, "--strategy", plain(plan.strategy)]
     words += ["--engine", _engine(engine.url, ENGINE)] if engine is not None else []
     words += ["--budget", str(plan.budget_bytes)] if plan.budget_bytes is not None else []
     words += ["--max-time", f"{plan.budget_ms / 1000:g}s"] if plan.budget_ms is not None else []
