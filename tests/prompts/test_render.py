@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Any
 
 import pytest
 
 from preheat.errors import BadInput
+from preheat.prompts import bounded
 from preheat.prompts.render import PromptNotRenderable, renderer_for
 from preheat.records.rendering import Rendering
 from preheat.records.request import Message, Request
@@ -68,6 +70,64 @@ def test_a_template_that_refuses_a_request_is_a_typed_error(template: str) -> No
 def test_templates_are_somebody_elses_programs(attack: str) -> None:
     with pytest.raises(PromptNotRenderable):
         _render(attack)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}x",
+        "{% for i in range(99999) %}{% for j in range(99999) if false %}{% endfor %}{% endfor %}x",
+        "{% set long = range(99999) | list %}{% for i in long %}{% for j in long %}{% endfor %}{% endfor %}",
+        "{% for i in range(60) recursive %}{% if loop.depth < 9 %}{{ loop(range(60)) }}{% endif %}{% endfor %}",
+        "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
+        "{% for i in range(9999) %}{{ 'x' * 99999 }}{% endfor %}",
+        "{{ 'x' * 10 ** 12 }}",
+        "{{ 10 ** 12 * 'x' }}",
+        "{{ 9 ** (9 ** 9) }}",
+        "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}",
+        "{% set ns = namespace(s=3) %}{% for i in range(60) %}{% set ns.s = ns.s * ns.s %}{% endfor %}",
+    ],
+)
+def test_a_template_that_does_not_end_is_stopped(template: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "SECONDS", 2.0)
+    started = time.process_time()
+    with pytest.raises(BadInput, match="the chat template does not end") as caught:
+        _render(template, Request(id="1", messages=CHAT.messages, source="log.jsonl:7"))
+    assert not isinstance(caught.value, PromptNotRenderable)
+    assert time.process_time() - started < 10
+
+
+def test_slow_steps_are_stopped_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "SECONDS", 0.2)
+    template = "{% for i in range(99999) %}{% set x = ('é' * 99999) | list %}{{ x | tojson | length }}{% endfor %}"
+    with pytest.raises(BadInput, match="does not end"):
+        _render(template)
+
+
+def test_the_bounds_are_those_of_one_rendering() -> None:
+    renderer = renderer_for(
+        Rendering(template="{% for i in range(90000) %}{% endfor %}{{ 2 + 3 * 2 ** 2 }}{{ 'a' + 'b' }}")
+    )
+    assert {renderer.render(CHAT) for _ in range(60)} == {"14ab"}
+
+
+def test_loops_know_where_they_are() -> None:
+    template = (
+        "{% for m in messages %}{{ loop.index }}/{{ loop.length }}{{ loop.last }} {% endfor %}"
+        "{% for m in [] %}x{% else %}none{% endfor %}{% macro f(a) %}<{{ a }}{{ caller() }}>{% endmacro %}"
+        "{% call f(1) %}c{% endcall %}"
+    )
+    assert _render(template) == "1/2False 2/2True none<1c>"
+
+
+def test_tools_that_cannot_be_written_as_json_are_not_renderable() -> None:
+    deep: Any = 1
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(PromptNotRenderable):
+        renderer_for(Rendering()).render(Request(id="1", messages=CHAT.messages, tools=[deep]))
+    while isinstance(deep, list):
+        (deep,) = deep
 
 
 def test_a_template_that_does_not_compile_is_bad_input() -> None:

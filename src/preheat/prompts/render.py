@@ -9,10 +9,10 @@ import jinja2
 import jinja2.ext
 import msgspec
 from jinja2 import nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from preheat.errors import BadInput
 from preheat.prompts import chatml
+from preheat.prompts.bounded import BoundedEnvironment, Endless
 from preheat.records.rendering import Rendering
 from preheat.records.request import Message, Request
 
@@ -44,7 +44,11 @@ class ChatMLRenderer:
         self.rendering = rendering
 
     def render(self, request: Request, add_generation_prompt: bool = True) -> str:
-        return chatml.render(request, add_generation_prompt)
+        try:
+            return chatml.render(request, add_generation_prompt)
+        # Tools and tool calls are whatever JSON a log holds.
+        except (RecursionError, ValueError, OverflowError) as error:
+            raise PromptNotRenderable(f"{request.source or request.id} cannot be rendered: {error}") from error
 
 
 class TemplateRenderer:
@@ -59,11 +63,12 @@ class TemplateRenderer:
     def __init__(self, rendering: Rendering) -> None:
         self.rendering = rendering
         source = rendering.template or ""
-        environment = _environment()
+        self._environment = _environment()
         try:
-            self._walks_parts = _walks_parts(environment.parse(source))
-            self._template = environment.from_string(source)
-        except jinja2.TemplateError as error:
+            tree = self._environment.parse(source)
+            self._walks_parts = _walks_parts(tree)
+            self._template = self._environment.from_string(self._environment.counted(tree))
+        except (jinja2.TemplateError, RecursionError, SyntaxError, ValueError, OverflowError, MemoryError) as error:
             raise BadInput(
                 f"the chat template of {rendering.source} does not compile: {error}",
                 "give the model's own template, or none to use preheat-chatml",
@@ -72,6 +77,7 @@ class TemplateRenderer:
     def render(self, request: Request, add_generation_prompt: bool = True) -> str:
         if request.prompt is not None:
             return request.prompt
+        self._environment.begin()
         try:
             return self._template.render(
                 messages=[self._message(message) for message in request.messages],
@@ -80,6 +86,11 @@ class TemplateRenderer:
                 bos_token=self.rendering.bos_token,
                 eos_token=self.rendering.eos_token,
             )
+        except Endless as error:
+            raise BadInput(
+                f"the chat template does not end: {self.rendering.source}, at {request.source or request.id}",
+                "give the model's own template, or none to use preheat-chatml",
+            ) from error
         # A template is somebody's program: it may fail in any way on a request that it was not made for.
         except Exception as error:
             raise PromptNotRenderable(f"{request.source or request.id}: the template refuses it: {error}") from error
@@ -128,9 +139,9 @@ def _names_content(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) and node.arg.value == "content"
 
 
-def _environment() -> ImmutableSandboxedEnvironment:
+def _environment() -> BoundedEnvironment:
     """Jinja set up as ``transformers`` (utils/chat_template_utils.py) sets it up for chat templates."""
-    environment = ImmutableSandboxedEnvironment(
+    environment = BoundedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, jinja2.ext.loopcontrols]
     )
     environment.filters["tojson"] = _tojson
