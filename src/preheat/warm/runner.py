@@ -316,7 +316,8 @@ class Warmer:
             status, reason = probed.status, probed.reason
         else:
             status = Outcome.DEFERRED
-            reason = "warmed, not verified: interrupted" if warmed else "its turn did not come in time"
+            waiting = "interrupted before its turn" if self.stop.is_set() else "its turn did not come in time"
+            reason = "warmed, not verified: interrupted" if warmed else waiting
         return ItemRun(
             id=item.id,
             status=status,
