@@ -291,7 +291,7 @@ def test_a_stop_lets_go_of_what_runs_and_leaves_the_rest(tmp_path: Any) -> None:
     assert run.duration_s == pytest.approx(2.0)
     assert run.counts == {"DEFERRED": 10}
     assert [each.reason for each in run.items[:4]] == ["warmed, not verified: interrupted"] * 3 + [
-        "its turn did not come in time"
+        "interrupted before its turn"
     ]
     assert engine.core.cache.used_blocks == 0
     assert journal.path.exists()
