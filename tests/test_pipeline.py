@@ -95,8 +95,8 @@ def warmup(evidence: Evidence, name: str) -> Any:
 async def test_warming_pays_on_two_replicas_and_on_one(log: str, tmp_path: Path, count: int) -> None:
     said: list[str] = []
     saved: list[Result] = []
-    job = Job([log], replay=FAST_REPLAY)
-    async with replicas(count) as (_, fleet):
+    job = Job([log], replay=replace(FAST_REPLAY, max_time_s=20.0))
+    async with replicas(count, replace(QUICK, prefill_ms_per_token=0.3)) as (_, fleet):
         stages = stages_for(tmp_path, say=said.append)
         result = await up(job, fleet, Result(ReadReport()), stages, lambda reached: saved.append(replace(reached)))
     assert result.evidence is not None
