@@ -29,8 +29,8 @@ demo: .venv/.for-demo ## Warm a real llama.cpp from the bundled log and report w
 test: check ## Check, then run every test, real engines and the browser included
 	$(BIN)/python -m pytest
 
-test-fast: check ## Check, then run the tests that need no real engine and no browser
-	$(BIN)/python -m pytest -m "not heavy"
+test-fast: check ## Check, then run the tests that need no real engine, no browser and no patience
+	$(BIN)/python -m pytest -m "not heavy and not slow"
 
 check: .venv/.for-development ## Lint, format, types, layers, and whether the generated pages are current
 	$(BIN)/ruff check .

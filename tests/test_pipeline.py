@@ -91,11 +91,12 @@ def warmup(evidence: Evidence, name: str) -> Any:
     return next(each for each in evidence.warmup if each.name == name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
 async def test_warming_pays_on_two_replicas_and_on_one(log: str, tmp_path: Path, count: int) -> None:
     said: list[str] = []
     saved: list[Result] = []
-    job = Job([log], replay=replace(FAST_REPLAY, max_time_s=20.0))
+    job = Job([log], replay=replace(FAST_REPLAY, max_time_s=8.0))
     async with replicas(count, replace(QUICK, prefill_ms_per_token=0.3)) as (_, fleet):
         stages = stages_for(tmp_path, say=said.append)
         result = await up(job, fleet, Result(ReadReport()), stages, lambda reached: saved.append(replace(reached)))

@@ -23,6 +23,8 @@ from preheat.sandbox.server import serve
 from preheat.sandbox.settings import SandboxSettings
 from warm.plans import plan_of, singles
 
+pytestmark = pytest.mark.slow
+
 PLAIN = Rendering(name="plain", source="test", template="{{ messages[0].content }}")
 QUICK = SandboxSettings(prefill_ms_per_token=0.02, token_interval_ms=0.5)
 ONE_BY_ONE = ("--concurrency", 1, "--attempts", 1)
