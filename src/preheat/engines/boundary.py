@@ -17,9 +17,7 @@ from typing import Any, Protocol
 
 from preheat.engines.payload import Chat, chat_of
 from preheat.errors import EngineRejected
-from preheat.records.outcomes import Retention
 from preheat.records.rendering import Prefix
-from preheat.records.target import EngineInfo
 
 _TAIL = re.compile(
     r"(?P<marker>[<\[][^<>\[\]\s]{0,40}\Z)"  # it may become one special token: <|im_
@@ -60,23 +58,6 @@ def common_prefix(sequences: Iterable[Sequence[int]]) -> list[int]:
         pairs = enumerate(zip(shared, ids, strict=False))
         del shared[next((i for i, (a, b) in pairs if a != b), len(ids)) :]
     return shared
-
-
-def probe_ids(info: EngineInfo, shared: Sequence[int]) -> tuple[list[int], int]:
-    """Ids to send to learn whether ``shared`` is resident, and the cached tokens that then mean that it is.
-
-    Where blocks are kept: whole blocks and one token, as the last token of a prompt is never taken from the cache.
-    Where whole states are kept (llama.cpp), a prompt that a longer cached one begins with would take over its slot
-    and cut off the rest. So a tail that nobody else has follows, a bit more than a ninth of the whole: the server,
-    with its ``slot_prompt_similarity`` at 0.9, then leaves the longer state alone. Measured on the real server; with
-    its default of 0.1 nothing helps.
-    """
-    if not shared:
-        return [], 0
-    if info.retention is Retention.STATES:
-        return [*shared, *[shared[0]] * (len(shared) // 8 + 2)], len(shared)
-    resident = info.whole_blocks(len(shared) - 1)
-    return list(shared[: resident + 1]), resident
 
 
 def continued_texts(text: str) -> list[str]:
