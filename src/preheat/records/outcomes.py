@@ -31,3 +31,27 @@ class Retention(StrEnum):
     """Fixed runs of token positions, shared between prompts (vLLM, SGLang)."""
     STATES = "states"
     """Whole prompt states, one per cached prompt (llama.cpp)."""
+
+
+class PromptClass(StrEnum):
+    """What kind of prompt it is (spec 4.1); a prompt may have several, and OTHER only when it has no other."""
+
+    MULTI_HOP = "multi-hop"
+    """Asks for reasoning over several steps."""
+    JSON_SCHEMA = "json-schema"
+    """The answer must be JSON of a given shape."""
+    FEW_SHOT = "few-shot"
+    """Worked examples stand before the question."""
+    RAG = "rag"
+    """Passages or a document to answer from."""
+    TOOL_USE = "tool-use"
+    """Function definitions, calls or results: agents."""
+    ROLE_PLAY = "role-play"
+    """A persona is set."""
+    CLASSIFICATION = "classification"
+    """The answer is one of given labels or options."""
+    CODE = "code"
+    """Source code to read or write."""
+    DIALOGUE = "dialogue"
+    """More than one turn of a conversation."""
+    OTHER = "other"

@@ -7,7 +7,7 @@ import msgspec
 from preheat.records.rendering import Rendering
 
 SCHEMA = "preheat.profile"
-VERSION = "1.0"
+VERSION = "1.1"
 BLOCK_CHARS = 64
 """Text without a tokenizer is counted in blocks of 64 characters of the rendered prompt."""
 BUCKET_S = 300.0
@@ -15,20 +15,28 @@ BUCKET_S = 300.0
 
 
 class Partition(msgspec.Struct, frozen=True):
-    """Prompts of different models or adapters never share KV: each pair has a tree of its own."""
+    """Prompts of different models or adapters never share KV: each pair has a tree of its own.
+
+    ``block_tokens`` is set where the log is a trace of block ids without text: a block is then that many tokens, else
+    :attr:`Profile.block_chars` characters.
+    """
 
     model: str | None
     adapter: str | None
     requests: int
+    block_tokens: int | None = None
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One edge of the compressed prefix tree: ``blocks`` whole blocks that continue the parent's prefix.
 
     ``parent`` is an index into :attr:`Profile.nodes`, smaller than the node's own, or -1 at the root of
-    ``partition``. ``text`` is the edge's text (``None`` under ``--no-text``); ``hash`` chains the parent's hash
-    with the edge's blocks. ``count`` requests pass through the *whole* edge, ``ends`` of them have no further
-    whole block. ``arrivals`` maps bucket number (time // bucket_s) to requests.
+    ``partition``. ``text`` is the edge's text; where it was not kept, ``block_hashes`` has 16 hex digits for each
+    block, so that profiles still merge. ``hash`` names the whole prefix. ``count`` requests pass through the *whole*
+    edge, ``ends`` of them have no further whole block; the true count is at most ``count + count_error`` (0 unless a
+    memory bound bit). ``arrivals`` maps bucket number (time // bucket_s) to requests, those ``untimed`` standing at
+    the log's end. ``tenants`` counts requests by tenant; where there are several (or some without a tenant),
+    ``tenant_arrivals`` has each one's own arrivals, so that a tenant can be taken out again.
     """
 
     parent: int
@@ -36,22 +44,81 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hash: str
     blocks: int
     text: str | None = None
+    block_hashes: str | None = None
     count: int
+    count_error: int = 0
     ends: int = 0
     first_s: float
     last_s: float
+    untimed: int = 0
     arrivals: dict[int, int] = {}
     tenants: dict[str, int] = {}
+    tenant_arrivals: dict[str, dict[int, int]] = {}
 
 
-class Cluster(msgspec.Struct, frozen=True, kw_only=True):
-    """Prompts whose n-gram TF-IDF vectors lie at cosine >= the threshold; warmed by one representative."""
+class Slot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A place of a template where its prompts differ: ``kind`` of what stands there, and how many values were seen."""
+
+    kind: str
+    distinct: int
+    mean_chars: float
+
+
+class Cluster(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Prompts of one pattern; warmed by one representative.
+
+    ``size`` is requests, ``share`` of all requests, ``share_blocks`` of all prompt blocks. ``node`` is the deepest node
+    that all (or nearly all) of its prompts pass, -1 where they share no block. ``template`` is the pattern with its
+    variable places as ``{1}``, ``{2}``..., described by ``slots`` in that order. ``classes`` are labels of
+    :class:`preheat.records.outcomes.PromptClass`.
+    """
 
     representative: str | None
     hash: str
     partition: int = 0
     size: int
     share: float
+    share_blocks: float = 0.0
+    node: int = -1
+    classes: tuple[str, ...] = ()
+    template: str | None = None
+    slots: tuple[Slot, ...] = ()
+
+
+class Fingerprint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What recognises a template without its text: see :mod:`preheat.mine.library`. ``cluster`` is an index."""
+
+    cluster: int
+    anchors: tuple[str, ...] = ()
+    sketch: str = ""
+
+
+class Hub(msgspec.Struct, frozen=True, kw_only=True):
+    """A subword of the token-flow graph: PageRank, and how many distinct subwords precede it."""
+
+    token: str
+    rank: float
+    in_degree: int
+
+
+class ClassFlow(msgspec.Struct, frozen=True, kw_only=True):
+    """The token flow of one prompt class: ``mean_in_degree`` is the article's "centrality" (4.1)."""
+
+    name: str
+    requests: int
+    tokens: int
+    mean_in_degree: float
+    top: tuple[Hub, ...]
+
+
+class Topology(msgspec.Struct, frozen=True, kw_only=True):
+    """The token-flow graph in numbers: subwords, weighted transitions, hubs by PageRank, and each class's own."""
+
+    subwords: int
+    transitions: int
+    weight: int
+    hubs: tuple[Hub, ...]
+    classes: tuple[ClassFlow, ...]
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,8 +139,14 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     tenants: dict[str, int] = {}
     partitions: list[Partition] = []
     nodes: list[Node] = []
+    arrivals: dict[int, int] = {}
+    """Requests by bucket, those without a time left out."""
     clusters: list[Cluster] = []
     cluster_sample: int = 0
+    library: list[Fingerprint] = []
+    topology: Topology | None = None
     pruned_nodes: int = 0
+    count_error: int = 0
+    """What any prefix's count can be short of, and the most often that an absent prefix was asked for."""
     skipped: dict[str, int] = {}
     has_text: bool = True

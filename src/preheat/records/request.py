@@ -18,11 +18,15 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A request: chat (``messages``, ``tools``) or completion (``prompt``), never both.
+    """A request: chat (``messages``, ``tools``), completion (``prompt``) or ids of prefix blocks, never two of them.
 
-    ``time_s`` is seconds in the log's own clock (epoch seconds, or seconds from the log's start);
-    ``max_tokens`` is the caller's limit, ``output_tokens`` what was really generated;
-    ``source`` is ``FILE:LINE``, for messages to the user.
+    A trace without text has ``blocks``, one id for every ``block_tokens`` tokens (the last may stand for fewer), an
+    id standing for its block *and all before it*; or nothing but arrival and lengths. ``time_s`` is seconds in the
+    log's own clock (epoch seconds, or seconds from the log's start); ``max_tokens`` is the caller's limit,
+    ``output_tokens`` what was really generated; ``sampling`` holds the other parameters as the log names them
+    (``top_p``, ``seed``, ``stop``, ``response_format``, ``tool_choice``...). ``parent`` is the id of the request (or
+    span) that this one follows in its ``session``, ``turn`` its place there from 0. ``truncated``: the log itself cut
+    the prompt, so it is known only up to there. ``source`` is ``FILE:LINE``, for messages to the user.
     """
 
     id: str
@@ -30,11 +34,17 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     messages: tuple[Message, ...] = ()
     prompt: str | None = None
     tools: list[Any] | None = None
+    blocks: tuple[int, ...] | None = None
+    block_tokens: int | None = None
+    truncated: bool = False
     model: str | None = None
     adapter: str | None = None
     tenant: str | None = None
     session: str | None = None
+    parent: str | None = None
+    turn: int | None = None
     temperature: float | None = None
+    sampling: dict[str, Any] | None = None
     max_tokens: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
