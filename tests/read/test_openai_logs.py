@@ -24,7 +24,7 @@ def _requests(record: Any) -> list[Request]:
 def _one(record: Any) -> dict[str, Any]:
     (request,) = _requests(record)
     given = {name: getattr(request, name) for name in Request.__struct_fields__}
-    return {name: value for name, value in given.items() if value not in (None, (), False) and name != "source"}
+    return {k: v for k, v in given.items() if v not in (None, ()) and v is not False and k != "source"}
 
 
 HI_MESSAGES = (Message(role="user", content="Hi"),)
