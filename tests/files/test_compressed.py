@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import random
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import pytest
 import zstandard
 
 from preheat.errors import BadInput
-from preheat.files.compressed import open_stream
+from preheat.files.compressed import HEAD_BYTES, open_stream, peek_head
 
 DATA = bytes(random.Random(1).choices(b"abcdefgh \n", k=300_000))
 
@@ -107,3 +109,43 @@ def test_the_standard_gzip_serves_where_isal_is_missing(tmp_path: Path, monkeypa
     (tmp_path / "f").write_bytes(gzip.compress(DATA))
     with open_stream(str(tmp_path / "f")) as stream:
         assert stream.read() == DATA
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_the_head_is_shown_whole_though_it_come_in_pieces(
+    monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
+) -> None:
+    data = b"0123456789" * 20_000
+    read_end, write_end = os.pipe()
+
+    def drip() -> None:
+        packed = pack(data)
+        with os.fdopen(write_end, "wb", buffering=0) as pipe:
+            for at in range(0, len(packed), 1000):
+                pipe.write(packed[at : at + 1000])
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(os.fdopen(read_end, "rb")))
+    writer = threading.Thread(target=drip)
+    writer.start()
+    with open_stream("-") as stream:
+        assert peek_head(stream) == data[:HEAD_BYTES]
+        assert stream.read() == data
+    writer.join()
+
+
+def test_damage_behind_the_head_is_told_when_it_is_reached(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(zstandard.ZstdCompressor().compress(os.urandom(20_000))[:15_000])
+    with open_stream(str(tmp_path / "log")) as stream:
+        assert 0 < len(peek_head(stream)) < 20_000
+        with pytest.raises(BadInput, match="truncated"):
+            stream.read()
+
+
+def test_only_a_plain_file_is_seekable(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(b"abc")
+    (tmp_path / "packed").write_bytes(gzip.compress(b"abc"))
+    with open_stream(str(tmp_path / "plain")) as stream:
+        assert stream.seekable()
+        assert (stream.read(), stream.seek(-1, 2), stream.read()) == (b"abc", 2, b"c")
+    with open_stream(str(tmp_path / "packed")) as stream:
+        assert not stream.seekable()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from preheat.read import reader
+from preheat.read.json_framing import JSON_RECORDS
 from preheat.read.reader import read_requests
 from preheat.read.scalars import as_name, as_number, as_whole
 from preheat.read.unreadable import UNEXPECTED_SHAPE
@@ -124,6 +125,7 @@ def test_whatever_a_reader_raises_costs_one_record(
 ) -> None:
     class Fragile:
         name = "fragile"
+        framing = JSON_RECORDS
 
         def refusal(self, record: bytes) -> str | None:
             if record == b"{}":

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 STDIN = "-"
+HEAD_BYTES = 64 << 10
+"""What :func:`peek_head` shows of a stream's beginning."""
 _BUFFER_BYTES = 1 << 20
 _ZSTD_PIECE_BYTES = 4096
 """Compressed bytes decompressed at a time: small, so that even a bomb unpacks in bounded steps."""
@@ -27,8 +29,8 @@ _ZSTD_PIECE_BYTES = 4096
 def open_stream(path: str) -> BinaryIO:
     """Open ``path`` (``-``: standard input) for reading decompressed bytes: gz, zst, xz or plain.
 
-    Raises :class:`BadInput` for a file that is missing or unreadable, and, from any later read, for one that is
-    truncated or corrupt; the message names the file.
+    A plain file stays seekable. Raises :class:`BadInput` for a file that is missing or unreadable, and, from any later
+    read, for one that is truncated or corrupt; the message names the file.
     """
     if path == STDIN:
         raw: BinaryIO = sys.stdin.buffer
@@ -48,6 +50,12 @@ def open_stream(path: str) -> BinaryIO:
     kind, inner = _decompressor(magic, source)
     guarded = _Guarded(inner, kind, name, close=None if path == STDIN else raw.close)
     return cast(BinaryIO, io.BufferedReader(guarded, _BUFFER_BYTES))
+
+
+def peek_head(stream: BinaryIO) -> bytes:
+    """The first :data:`HEAD_BYTES` of an unread stream of :func:`open_stream`, or all there is; they stay unread."""
+    peek = getattr(stream, "peek", None)
+    return bytes(peek(HEAD_BYTES)[:HEAD_BYTES]) if peek else b""
 
 
 def _decompressor(magic: bytes, source: io.BufferedReader) -> tuple[str, Any]:
@@ -110,11 +118,36 @@ class _Guarded(io.RawIOBase):
     def __init__(self, inner: Any, kind: str, name: str, close: Callable[[], None] | None) -> None:
         super().__init__()
         self._inner, self._kind, self._name, self._close = inner, kind, name, close
+        self._begun = False
+        self._late: BadInput | None = None
 
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return self._kind == "plain" and bool(self._inner.seekable())
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if not self.seekable():
+            raise io.UnsupportedOperation("seek")
+        return int(self._inner.seek(offset, whence))
+
     def readinto(self, buffer: WriteableBuffer) -> int:
+        """The first read gives the whole head, though it come in pieces (a pipe), or with damage after it."""
+        if self._late is not None:
+            raise self._late
+        view = memoryview(buffer)
+        size = self._read(view)
+        if not self._begun:
+            self._begun = True
+            try:
+                while 0 < size < min(HEAD_BYTES, len(view)) and (more := self._read(view[size:])):
+                    size += more
+            except BadInput as error:
+                self._late = error
+        return size
+
+    def _read(self, buffer: memoryview) -> int:
         try:
             return int(self._inner.readinto(buffer))
         except EOFError as error:

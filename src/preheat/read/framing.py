@@ -1,122 +1,58 @@
-"""From a stream of bytes to JSON records: one per line, or the parts of one JSON document."""
+"""Framing: how a stream of bytes falls into the records that formats are about. Told by its first bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Protocol, TypeVar
 
-import msgspec
-
+from preheat.errors import BadInput
 from preheat.records.request import ReadReport
 
-LINE_LIMIT_BYTES = 32 << 20
-"""A longer line is left out, with its reason."""
-DOCUMENT_LIMIT_BYTES = 512 << 20
-"""A JSON document over many lines has to be held whole; a larger one is left out."""
-_CHUNK_BYTES = 1 << 20
-_BOM = b"\xef\xbb\xbf"
-_elements = msgspec.json.Decoder(list[msgspec.Raw])
-_any = msgspec.json.Decoder()
+Record_co = TypeVar("Record_co", covariant=True)
+F = TypeVar("F", bound="Framing[object]")
+_UTF16_REMEDY = "convert it first: iconv -f UTF-16 -t UTF-8"
 
 
-def records(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[str, bytes]]:
-    """Yield ``(FILE:LINE, JSON bytes)`` for every record; not yet checked to be JSON.
+class UnknownFormat(BadInput):
+    """A file that no format takes. Among several files it is passed over and counted, under ``reason``."""
 
-    A line that is a JSON list is a list of records. A document spread over several lines (pretty-printed) is one
-    record, or one for each element of its list. Counts lines and bytes; lines over the limit are skipped.
-    """
-    numbered = ((number, line) for number, line in lines(stream, name, report) if line)
-    first, second = next(numbered, None), next(numbered, None)
-    if first is None:
-        return
-    if second is not None and _opens_document(first[1], second[1]):
-        document = _gather(first[1], second[1], numbered)
-        if document is None:
-            report.skip(name, f"JSON document over {DOCUMENT_LIMIT_BYTES >> 20} MiB")
-        else:
-            yield from _split(f"{name}:{first[0]}", document)
-        return
-    for head in (first, second):
-        if head is not None:
-            yield from _split(f"{name}:{head[0]}", head[1])
-    for number, line in numbered:
-        if line[0] == 0x5B:  # [
-            yield from _split(f"{name}:{number}", line)
-        else:
-            yield f"{name}:{number}", line
+    def __init__(self, message: str, remedy: str, reason: str = "unknown format") -> None:
+        super().__init__(message, remedy)
+        self.reason = reason
 
 
-def lines(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[int, bytes]]:
-    """Number and yield lines, stripped. A line over the limit is never held: it is passed over and counted."""
-    number, held, held_bytes, first = 0, list[bytes](), 0, True
-    read = getattr(stream, "read1", stream.read)
-    while chunk := read(_CHUNK_BYTES):
-        report.bytes += len(chunk)
-        if first:
-            chunk, first = chunk.removeprefix(_BOM), False
-        pieces = chunk.split(b"\n")
-        held_bytes += len(pieces[0])
-        if held_bytes <= LINE_LIMIT_BYTES:
-            held.append(pieces[0])
-        else:
-            held.clear()
-        if len(pieces) == 1:
-            continue
-        pieces[0], last = b"".join(held), pieces.pop()
-        if held_bytes > LINE_LIMIT_BYTES:
-            report.skip(f"{name}:{number + 1}", _too_long())
-        report.lines += len(pieces)
-        for number, line in enumerate(pieces, number + 1):  # noqa: B020
-            yield number, line.strip()
-        held, held_bytes = [last], len(last)
-    if held_bytes > LINE_LIMIT_BYTES:
-        report.lines += 1
-        report.skip(f"{name}:{number + 1}", _too_long())
-    elif held_bytes:
-        report.lines += 1
-        yield number + 1, b"".join(held).strip()
+class Framing(Protocol[Record_co]):
+    """One way of framing records. Formats that share it name the same object, so that a stream is framed once."""
+
+    @property
+    def name(self) -> str:
+        """For messages: ``JSON records``, ``CSV rows``."""
+        ...
+
+    def opens(self, head: bytes) -> bool:
+        """Whether a stream that begins so is framed like this. ``head``: up to 64 KiB, less where there is less."""
+        ...
+
+    def records(self, stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[str, Record_co]]:
+        """Yield ``(FILE:LINE, record)`` from the stream's very start; ``name`` is the file's.
+
+        The stream may be seekable (``stream.seekable()``) or not. Lines and bytes are counted in ``report``; what is
+        no record is skipped there, with its reason. Raises :class:`BadInput` where nothing further can be read.
+        """
+        ...
 
 
-def _too_long() -> str:
-    return f"line over {LINE_LIMIT_BYTES >> 20} MiB"
+def framing_of(head: bytes, framings: Iterable[F]) -> F | None:
+    """The first framing that takes a stream with this head."""
+    return next((framing for framing in framings if framing.opens(head)), None)
 
 
-def _opens_document(first: bytes, second: bytes) -> bool:
-    """Whether the first two lines are the beginning of one JSON document, and not two records."""
-    if first in (b"[", b"{"):
-        return True
-    return first[:1] in (b"[", b"{") and not _is_json(first) and not _is_json(second)
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        _any.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    except RecursionError:  # too deep to tell; taken as a record of its own, which the format then refuses
-        return True
-    return True
-
-
-def _gather(first: bytes, second: bytes, rest: Iterator[tuple[int, bytes]]) -> bytes | None:
-    parts, size = [first, second], 0
-    for _, line in rest:
-        size += len(line) + 1
-        if size > DOCUMENT_LIMIT_BYTES:
-            parts.clear()
-        else:
-            parts.append(line)
-    return b"\n".join(parts) if parts else None
-
-
-def _split(where: str, record: bytes) -> Iterator[tuple[str, bytes]]:
-    if record[:1] != b"[":
-        yield where, record
-        return
-    try:
-        elements = _elements.decode(record)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        yield where, record
-        return
-    for index, element in enumerate(elements):
-        yield f"{where}[{index}]", bytes(element)
+def refuse_utf16(head: bytes, name: str) -> None:
+    """Raise :class:`UnknownFormat` for text in UTF-16, with its mark or without: nothing here could be told from it."""
+    marked = head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    start = head[:64]
+    ascii_pairs = len(start) >= 8 and (
+        (not any(start[1::2]) and all(start[::2])) or (not any(start[::2]) and all(start[1::2]))
+    )
+    if marked or ascii_pairs:
+        raise UnknownFormat(f"{name} is UTF-16 text; logs are read as UTF-8", _UTF16_REMEDY, "UTF-16 text")

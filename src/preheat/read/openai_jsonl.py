@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from preheat.read import openai_odd
+from preheat.read.json_framing import JSON_RECORDS
 from preheat.read.scalars import Count
 from preheat.read.times import seconds
 from preheat.read.unreadable import Unreadable
@@ -73,6 +74,7 @@ class OpenAIJsonl:
     """See the module."""
 
     name = NAME
+    framing = JSON_RECORDS
 
     def refusal(self, record: bytes) -> str | None:
         try:

@@ -7,6 +7,7 @@ from typing import Any
 
 from preheat.read import gen_ai
 from preheat.read.flat_attributes import decoded
+from preheat.read.json_framing import JSON_RECORDS
 from preheat.read.openai_odd import decode_object
 from preheat.read.scalars import as_name, as_number, as_whole
 from preheat.read.spans import Span, holds_spans, spans_in
@@ -44,6 +45,7 @@ class OTLPJson:
     """See the module."""
 
     name = NAME
+    framing = JSON_RECORDS
 
     def refusal(self, record: bytes) -> str | None:
         try:

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from preheat.errors import BadInput
-from preheat.files.compressed import STDIN, open_stream
+from preheat.files.compressed import STDIN, open_stream, peek_head
 from preheat.files.locate import locate
-from preheat.read.framing import records
+from preheat.read.framing import Framing, UnknownFormat, framing_of, refuse_utf16
 from preheat.read.openai_jsonl import OpenAIJsonl
 from preheat.read.otlp_json import OTLPJson
 from preheat.read.unreadable import MISSHAPEN, UNEXPECTED_SHAPE, Unreadable
 from preheat.records.request import ReadReport, Request
 
+Record_contra = TypeVar("Record_contra", contravariant=True)
 
-class Reader(Protocol):
-    """One log format. It sees one JSON record at a time; files, compression and lines are not its business."""
+
+class Reader(Protocol[Record_contra]):
+    """One log format. It sees one record at a time; files, compression and lines are its framing's business."""
 
     @property
     def name(self) -> str:
         """What ``--format`` calls it."""
         ...
 
-    def refusal(self, record: bytes) -> str | None:
+    @property
+    def framing(self) -> Framing[Any]:
+        """How its records lie in a stream: ``JSON_RECORDS`` (``bytes``), or another one that tells its streams."""
+        ...
+
+    def refusal(self, record: Record_contra) -> str | None:
         """Why this record is not of this format; ``None`` when it is."""
         ...
 
-    def requests(self, record: bytes, where: str, report: ReadReport) -> Iterable[Request]:
+    def requests(self, record: Record_contra, where: str, report: ReadReport) -> Iterable[Request]:
         """The requests in one record, in its order; ``where`` is ``FILE:LINE``.
 
         Raises :class:`Unreadable` when the whole record is to be left out. Parts of a record that are left out
@@ -36,11 +43,12 @@ class Reader(Protocol):
         ...
 
 
-FORMATS: dict[str, Reader] = {
+FORMATS: dict[str, Reader[Any]] = {
     "openai-jsonl": OpenAIJsonl(),
     "otlp-json": OTLPJson(),
 }
-"""Tried in this order when the format is not forced."""
+"""Tried in this order when the format is not forced: of those whose framing takes the stream, the first that takes one
+of its first records. What takes every stream (JSON records) comes after all that tell theirs."""
 
 DETECTION_RECORDS = 100
 """How many records are looked at before a file counts as of no known format."""
@@ -75,30 +83,44 @@ def _read_files(files: list[str], format: str | None, report: ReadReport, named:
 def _read_file(file: str, format: str | None, report: ReadReport, *, alone: bool) -> Iterator[Request]:
     name = "stdin" if file == STDIN else file
     with open_stream(file) as stream:
-        found = records(stream, name, report)
-        head: list[tuple[str, bytes]] = []
-        if format is not None:
-            reader = FORMATS[format]
-        else:
-            detected = _detect(name, found, head)
-            if isinstance(detected, BadInput):
-                if alone:
-                    raise detected
-                report.skip(name, "unknown format")
-                return
-            if detected is None:
-                return
-            reader = detected
-        yield from _through(reader, iter(head), report)
-        yield from _through(reader, found, report)
+        try:
+            reader, head, rest = _framed(stream, name, format, report)
+        except UnknownFormat as unknown:
+            if alone:
+                raise
+            report.skip(name, unknown.reason)
+            return
+        if reader is not None:
+            yield from _through(reader, iter(head), report)
+            yield from _through(reader, rest, report)
 
 
-def _detect(name: str, found: Iterator[tuple[str, bytes]], head: list[tuple[str, bytes]]) -> Reader | BadInput | None:
+Found = Iterator[tuple[str, Any]]
+"""``(FILE:LINE, record)``."""
+
+
+def _framed(
+    stream: BinaryIO, name: str, format: str | None, report: ReadReport
+) -> tuple[Reader[Any] | None, list[tuple[str, Any]], Found]:
+    """Who reads the stream, the records that were looked at to tell, and those after them; nobody where it is empty."""
+    beginning = peek_head(stream)
+    refuse_utf16(beginning, name)
+    if format is not None:
+        reader = FORMATS[format]
+        return reader, [], reader.framing.records(stream, name, report)
+    framing = framing_of(beginning, (reader.framing for reader in FORMATS.values()))
+    if framing is None:
+        raise UnknownFormat(f"{name} is of no known format", f"force one with --format: {', '.join(FORMATS)}")
+    rest, head = framing.records(stream, name, report), list[tuple[str, Any]]()
+    return _detect(name, [each for each in FORMATS.values() if each.framing is framing], rest, head), head, rest
+
+
+def _detect(name: str, readers: Sequence[Reader[Any]], found: Found, head: list[tuple[str, Any]]) -> Reader[Any] | None:
     """The first format that takes one of the first records, which land in ``head``; ``None`` for an empty file."""
     refusals: dict[str, str] = {}
     for where, record in found:
         head.append((where, record))
-        for reader in FORMATS.values():
+        for reader in readers:
             reason = _refusal(reader, record)
             if reason is None:
                 return reader
@@ -108,17 +130,19 @@ def _detect(name: str, found: Iterator[tuple[str, bytes]], head: list[tuple[str,
     if not head:
         return None
     tried = "; ".join(f"{format}: {reason}" for format, reason in refusals.items())
-    return BadInput(f"{name} is of no known format. Tried {tried}", f"force one with --format: {', '.join(FORMATS)}")
+    raise UnknownFormat(
+        f"{name} is of no known format. Tried {tried}", f"force one with --format: {', '.join(FORMATS)}"
+    )
 
 
-def _refusal(reader: Reader, record: bytes) -> str | None:
+def _refusal(reader: Reader[Any], record: Any) -> str | None:
     try:
         return reader.refusal(record)
     except MISSHAPEN:
         return UNEXPECTED_SHAPE
 
 
-def _through(reader: Reader, found: Iterator[tuple[str, bytes]], report: ReadReport) -> Iterator[Request]:
+def _through(reader: Reader[Any], found: Found, report: ReadReport) -> Iterator[Request]:
     requests, name = reader.requests, reader.name
     for where, record in found:
         try:

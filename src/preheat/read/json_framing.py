@@ -1,0 +1,99 @@
+"""From a stream of bytes to JSON records: one per line, or the parts of one JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import msgspec
+
+from preheat.read.lines import lines
+from preheat.records.request import ReadReport
+
+DOCUMENT_LIMIT_BYTES = 512 << 20
+"""A JSON document over many lines has to be held whole; a larger one is left out."""
+_elements = msgspec.json.Decoder(list[msgspec.Raw])
+_any = msgspec.json.Decoder()
+
+
+def records(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[str, bytes]]:
+    """Yield ``(FILE:LINE, JSON bytes)`` for every record; not yet checked to be JSON.
+
+    A line that is a JSON list is a list of records. A document spread over several lines (pretty-printed) is one
+    record, or one for each element of its list. Counts lines and bytes; lines over the limit are skipped.
+    """
+    numbered = ((number, line) for number, raw in lines(stream, name, report) if (line := raw.strip()))
+    first, second = next(numbered, None), next(numbered, None)
+    if first is None:
+        return
+    if second is not None and _opens_document(first[1], second[1]):
+        document = _gather(first[1], second[1], numbered)
+        if document is None:
+            report.skip(name, f"JSON document over {DOCUMENT_LIMIT_BYTES >> 20} MiB")
+        else:
+            yield from _split(f"{name}:{first[0]}", document)
+        return
+    for head in (first, second):
+        if head is not None:
+            yield from _split(f"{name}:{head[0]}", head[1])
+    for number, line in numbered:
+        if line[0] == 0x5B:  # [
+            yield from _split(f"{name}:{number}", line)
+        else:
+            yield f"{name}:{number}", line
+
+
+def _opens_document(first: bytes, second: bytes) -> bool:
+    """Whether the first two lines are the beginning of one JSON document, and not two records."""
+    if first in (b"[", b"{"):
+        return True
+    return first[:1] in (b"[", b"{") and not _is_json(first) and not _is_json(second)
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        _any.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    except RecursionError:  # too deep to tell; taken as a record of its own, which the format then refuses
+        return True
+    return True
+
+
+def _gather(first: bytes, second: bytes, rest: Iterator[tuple[int, bytes]]) -> bytes | None:
+    parts, size = [first, second], 0
+    for _, line in rest:
+        size += len(line) + 1
+        if size > DOCUMENT_LIMIT_BYTES:
+            parts.clear()
+        else:
+            parts.append(line)
+    return b"\n".join(parts) if parts else None
+
+
+def _split(where: str, record: bytes) -> Iterator[tuple[str, bytes]]:
+    if record[:1] != b"[":
+        yield where, record
+        return
+    try:
+        elements = _elements.decode(record)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        yield where, record
+        return
+    for index, element in enumerate(elements):
+        yield f"{where}[{index}]", bytes(element)
+
+
+class JSONRecords:
+    """The framing of all JSON formats, and of anything that no other framing takes."""
+
+    name = "JSON records"
+
+    def opens(self, head: bytes) -> bool:
+        return True
+
+    def records(self, stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[str, bytes]]:
+        return records(stream, name, report)
+
+
+JSON_RECORDS = JSONRecords()

@@ -1,0 +1,48 @@
+"""A stream of bytes, line by line, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from preheat.records.request import ReadReport
+
+LINE_LIMIT_BYTES = 32 << 20
+"""A longer line is left out, with its reason."""
+_CHUNK_BYTES = 1 << 20
+_BOM = b"\xef\xbb\xbf"
+
+
+def lines(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[int, bytes]]:
+    """Number and yield lines, without their end. A line over the limit is never held: it is passed over and counted."""
+    number, held, held_bytes, first = 0, list[bytes](), 0, True
+    read = getattr(stream, "read1", stream.read)
+    while chunk := read(_CHUNK_BYTES):
+        report.bytes += len(chunk)
+        if first:
+            chunk, first = chunk.removeprefix(_BOM), False
+        pieces = chunk.split(b"\n")
+        held_bytes += len(pieces[0])
+        if held_bytes <= LINE_LIMIT_BYTES:
+            held.append(pieces[0])
+        else:
+            held.clear()
+        if len(pieces) == 1:
+            continue
+        pieces[0], last = b"".join(held), pieces.pop()
+        if held_bytes > LINE_LIMIT_BYTES:
+            report.skip(f"{name}:{number + 1}", _too_long())
+        report.lines += len(pieces)
+        for number, line in enumerate(pieces, number + 1):  # noqa: B020
+            yield number, line
+        held, held_bytes = [last], len(last)
+    if held_bytes > LINE_LIMIT_BYTES:
+        report.lines += 1
+        report.skip(f"{name}:{number + 1}", _too_long())
+    elif held_bytes:
+        report.lines += 1
+        yield number + 1, b"".join(held)
+
+
+def _too_long() -> str:
+    return f"line over {LINE_LIMIT_BYTES >> 20} MiB"
