@@ -159,8 +159,16 @@ def template_option(function: F) -> F:
     return click.option(
         "--model",
         metavar="TOKENIZER",
-        help="Chat template to render prompts with: a model's folder, tokenizer_config.json or .jinja file.",
+        help="Chat template (and tokenizer) of a model: its folder, tokenizer.json, tokenizer_config.json, .jinja or "
+        "GGUF file.",
     )(function)
+
+
+def asked_engine_option(function: F) -> F:
+    """An engine that is asked how it renders and counts; nothing is warmed."""
+    return click.option("--engine", metavar="URL", help="Ask this engine for its chat template and its token counts.")(
+        function
+    )
 
 
 def window_option(default: str = "300s") -> Callable[[F], F]:

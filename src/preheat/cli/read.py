@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.options import log_format_option, output_options, template_option
+from preheat.cli.options import (
+    asked_engine_option,
+    engine_options,
+    log_format_option,
+    output_options,
+    template_option,
+)
 from preheat.cli.progress import Reporter
 from preheat.cli.streams import remark
 
@@ -21,16 +27,32 @@ STDOUT = "-"
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--rendered", is_flag=True, help="Render each prompt as an engine would see it.")
+@click.option(
+    "--block-size", type=click.IntRange(1), metavar="N", help="With --rendered: vLLM's names of blocks of N tokens."
+)
+@click.option(
+    "--hash-algorithm",
+    type=click.Choice(["sha256_cbor", "xxhash_cbor"]),
+    default="sha256_cbor",
+    show_default=True,
+    help="The engine's --prefix-caching-hash-algo.",
+)
+@click.option("--hash-seed", metavar="SEED", help="The engine's PYTHONHASHSEED; leave it out where it is not set.")
+@click.option("--lora", multiple=True, metavar="NAME=PATH", help="Path of an adapter, as the engine has it.")
 @click.option("-o", "--output", metavar="FILE", help="Write the requests as JSON Lines (.zst compresses, - prints).")
 @log_format_option
 @template_option
+@asked_engine_option
+@engine_options
 @output_options
 def read(paths: tuple[str, ...], **flags: Any) -> int:
     """Normalise and count a log; say what was skipped, where, and why.
 
-    With --rendered --json, prints JSON Lines of id, time (seconds, the log's own clock) and rendered (raw text).
-    Otherwise prints a summary.
+    With --rendered --json, prints JSON Lines of id, time (seconds, the log's own clock) and rendered (raw text); with
+    a tokenizer (--model, --engine) also tokens, and block_hashes with --block-size. Otherwise prints a summary.
     """
+    if flags["block_size"] and not (flags["rendered"] and (flags["model"] or flags["engine"])):
+        raise click.UsageError("'--block-size' needs '--rendered', and a tokenizer: '--model' or '--engine'")
     from preheat.read.reader import read_requests
     from preheat.records.request import ReadReport
 
@@ -62,23 +84,13 @@ def _lines(requests: Iterator[Request], flags: dict[str, Any]) -> Iterator[bytes
     """One JSON document per request, without the line end."""
     import msgspec
 
-    from preheat.cli.wiring import rendering_from
-    from preheat.prompts.render import PromptNotRenderable, renderer_for
-    from preheat.records.rendering import Rendering
-
     encode = msgspec.json.Encoder().encode
     if not flags["rendered"]:
         yield from map(encode, requests)
         return
-    renderer = renderer_for(rendering_from(flags["model"]) or Rendering())
-    for request in requests:
-        line: dict[str, Any] = {"id": request.id, "time": request.time_s}
-        try:
-            line["rendered"] = renderer.render(request)
-        except PromptNotRenderable as refusal:
-            line["rendered"], line["why"] = None, refusal.message
-        line["tenant"], line["model"], line["adapter"] = request.tenant, request.model, request.adapter
-        yield encode(line)
+    from preheat.cli.rendered import rendered_lines
+
+    yield from map(encode, rendered_lines(requests, flags))
 
 
 def _piped(flags: dict[str, Any]) -> bool:

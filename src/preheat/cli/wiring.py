@@ -121,9 +121,9 @@ def spooled(paths: tuple[str, ...]) -> Iterator[list[str]]:
 
 
 def rendering_from(template: str | None) -> Rendering | None:
-    """The rendering of ``--model``; ``None`` where it was not given."""
+    """The rendering of ``--model``; ``None`` where it was not given, or has a tokenizer and no template."""
     if template is None:
         return None
-    from preheat.prompts.hugging_face import load_rendering
+    from preheat.prompts.hugging_face import find_model
 
-    return load_rendering(template)
+    return find_model(template).rendering

@@ -1,0 +1,104 @@
+"""What ``--model`` or ``--engine`` says of prompts: the template that renders them, the tokenizer that counts them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from preheat.cli.streams import remark
+from preheat.prompts.render import PromptNotRenderable
+from preheat.records.rendering import Rendering
+from preheat.records.request import Request
+
+if TYPE_CHECKING:
+    from preheat.engines.engine import Engine
+
+Ids = list[int] | PromptNotRenderable
+
+
+@dataclass(frozen=True)
+class Model:
+    """A way to render, and ``None`` or a way to tokenise.
+
+    ``prompt_ids`` takes requests and their rendered prompts and gives the ids of each, or why it has none;
+    ``text_counts`` gives the tokens of plain texts. ``block_tokens`` is the engine's own, ``whole`` whether it takes
+    any number of texts at no great cost.
+    """
+
+    rendering: Rendering
+    prompt_ids: Callable[[Sequence[Request], Sequence[str]], Sequence[Ids]] | None = None
+    text_counts: Callable[[Sequence[str]], list[int]] | None = None
+    tokenizer: str = ""
+    whole: bool = True
+
+
+@contextlib.contextmanager
+def model_of(flags: dict[str, Any], *, tokens: bool) -> Iterator[Model]:
+    """The model of ``--model`` or ``--engine``; the stated default without tokenizer where neither is given.
+
+    ``tokens``: whether a tokenizer is worth loading. Raises :class:`click.UsageError` where both are given.
+    """
+    if flags["model"] and flags["engine"]:
+        raise click.UsageError("'--model' and '--engine' both say how prompts are rendered: give one of them")
+    if flags["engine"]:
+        with _of_engine(flags) as found:
+            yield found
+    elif flags["model"]:
+        yield _of_files(flags["model"], tokens, flags["quiet"])
+    else:
+        yield Model(Rendering())
+
+
+def _of_files(path: str, tokens: bool, quiet: bool) -> Model:
+    from preheat.prompts.hugging_face import find_model
+
+    files = find_model(path)
+    if files.rendering is None and not quiet:
+        remark(f"there is no chat template beside {files.tokenizer}: chats are rendered by {Rendering().name}")
+    rendering = files.rendering or Rendering()
+    if files.tokenizer is None or not tokens:
+        return Model(rendering)
+    from preheat.prompts.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(files.tokenizer)
+
+    def ids(requests: Sequence[Request], texts: Sequence[str]) -> list[Ids]:
+        pairs = zip(requests, texts, strict=True)
+        return [tokenizer.encode(text, special=request.prompt is not None) for request, text in pairs]
+
+    return Model(rendering, ids, tokenizer.counts, tokenizer.name)
+
+
+@contextlib.contextmanager
+def _of_engine(flags: dict[str, Any]) -> Iterator[Model]:
+    from preheat.cli.wiring import engine_settings
+    from preheat.engines.engine import rendering_of
+    from preheat.engines.prompt_ids import prompt_ids, text_counts, tokenizing
+    from preheat.engines.table import connect
+
+    with asyncio.Runner() as runner:
+        engine: Engine = runner.run(connect(flags["engine"], flags["engine_kind"], engine_settings(flags)))
+        try:
+            asked = tokenizing(engine)
+            info = runner.run(engine.describe())
+            own = rendering_of(info)
+            if own is None and not flags["quiet"]:
+                remark(
+                    f"the {info.kind} at {engine.url} does not tell its chat template"
+                    + (" (vLLM: --enable-tokenizer-info-endpoint)" if info.kind == "vllm" else "")
+                    + f": text is rendered by {Rendering().name}, tokens are the engine's own"
+                )
+            yield Model(
+                own or Rendering(),
+                lambda requests, texts: runner.run(prompt_ids(asked, requests, texts, own)),
+                lambda texts: runner.run(text_counts(asked, texts)),
+                engine.url,
+                whole=False,
+            )
+        finally:
+            runner.run(engine.close())
