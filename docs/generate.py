@@ -23,6 +23,7 @@ import msgspec
 from preheat import errors
 from preheat.cli.app import EXIT_CODES, app
 from preheat.judge.metrics.table import REPLAY_METRICS, WARMUP_METRICS
+from preheat.records.curve import CapacityCurve
 from preheat.records.evidence import Evidence
 from preheat.records.plan import Plan, PlanItem
 from preheat.records.profile import Profile
@@ -40,6 +41,7 @@ SCHEMAS: dict[str, tuple[type[msgspec.Struct], str]] = {
     "warm": (WarmRun, "`warm.json`, of `preheat warm`"),
     "run": (ReplayRun, "`run.json`, of `preheat replay`"),
     "evidence": (Evidence, "`evidence.json`, of `preheat judge`"),
+    "curve": (CapacityCurve, "`preheat simulate --json`"),
     "read-report": (ReadReport, "what `preheat read --json` prints"),
     "request": (Request, "a line of `preheat read -o requests.jsonl`"),
     "plan-item": (PlanItem, "a line of `preheat plan show --items --json`"),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from preheat.cli.streams import remark
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
+T = TypeVar("T")
 _PLAIN_EVERY_S = 5.0
 
 
@@ -59,6 +61,13 @@ class Reporter:
                     return
                 self._last_s[stage] = float("inf") if total and done == total else now_s
                 self._line(f"{stage} {done}/{total}" if total else f"{stage} {done}")
+
+    def watched(self, stage: str, things: Iterable[T]) -> Iterator[T]:
+        """``things``, their number shown as they pass."""
+        for number, thing in enumerate(things):
+            if number % 2_000 == 0:
+                self.progress(stage, number, 0)
+            yield thing
 
     def say(self, line: str) -> None:
         """A remark that the user should see."""
