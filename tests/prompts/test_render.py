@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from preheat.errors import BadInput
 from preheat.prompts import bounded
@@ -158,3 +160,52 @@ def test_tool_call_arguments_become_objects(arguments: Any, shown: str) -> None:
     request = _asked(None, tool_calls=[call])
     assert _render("{{ messages[0].tool_calls[0].function.arguments | tojson }}", request) == shown
     assert call["function"] == {"name": "f", "arguments": arguments}
+
+
+# --- requests that their log cut
+
+_TRIMS = (
+    "{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content | trim }}"
+    "{% if m.tool_calls %}{{ m.tool_calls | tojson }}{% endif %}</s>{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}"
+)
+_AS_JSON = "{{ messages | tojson }}{% if tools %}{{ tools | tojson }}{% endif %}"
+
+
+@pytest.mark.parametrize("template", [None, CHATML, _TRIMS, _AS_JSON])
+@given(
+    contents=st.lists(st.text(st.sampled_from('ab \n"<é我'), max_size=8), min_size=1, max_size=3),
+    rest=st.text(st.sampled_from("xyz \n"), min_size=1, max_size=8),
+    more=st.lists(st.text(max_size=5), max_size=2),
+)
+@settings(deadline=None, max_examples=60)
+def test_a_cut_request_is_a_prefix_of_whatever_it_was(
+    template: str | None, contents: list[str], rest: str, more: list[str]
+) -> None:
+    renderer = renderer_for(Rendering(template=template, bos_token="<s>"))
+
+    def chat(texts: list[str], **fields: Any) -> Request:
+        return Request(id="1", messages=tuple(Message(role="user", content=text) for text in texts), **fields)
+
+    cut = renderer.render(chat(contents, truncated=True))
+    whole = renderer.render(chat([*contents[:-1], contents[-1] + rest, *more]))
+    assert whole.startswith(cut.rstrip() if template == _TRIMS and not rest.strip() else cut)
+    assert contents[-1].strip() in cut or template == _AS_JSON
+    assert not cut.endswith(("<|im_end|>\n", "<|im_start|>assistant\n", "</s>", "[assistant]", '"}]'))
+
+
+def test_a_cut_request_shows_all_that_is_known_of_it() -> None:
+    parts: list[Any] = [{"type": "text", "text": "the cap"}]
+    request = Request(id="1", truncated=True, messages=(CHAT.messages[0], Message(role="user", content=parts)))
+    for template in (None, CHATML):
+        rendered = renderer_for(Rendering(template=template)).render(request)
+        assert rendered == "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nthe cap"
+    assert _render(CHATML, Request(id="1", truncated=True, prompt="raw")) == "raw"
+    assert _render(CHATML, Request(id="1", truncated=True)) == ""
+    assert renderer_for(Rendering()).render(Request(id="1", truncated=True, tools=[1])) == ""
+
+
+def test_a_cut_message_that_the_template_leaves_out_tells_nothing() -> None:
+    request = Request(id="1", truncated=True, messages=CHAT.messages, source="log.jsonl:7")
+    with pytest.raises(PromptNotRenderable, match=r"log\.jsonl:7: the log cut it"):
+        _render("{{ messages[0].content }}", request)

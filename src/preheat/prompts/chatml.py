@@ -66,10 +66,23 @@ def render_messages(
 
 
 def render(request: Request, add_generation_prompt: bool = True) -> str:
-    """Render a request; a completion prompt is its own rendering."""
+    """Render a request; a completion prompt is its own rendering.
+
+    One that its log cut ends with the content of its last message: what stands there is only a prefix.
+    """
     if request.prompt is not None:
         return request.prompt
+    if request.truncated:
+        return _render_cut(request)
     return render_messages(request.messages, request.tools, add_generation_prompt)
+
+
+def _render_cut(request: Request) -> str:
+    if not request.messages:
+        return ""
+    *whole, last = request.messages
+    before = render_messages(whole, request.tools, add_generation_prompt=False)
+    return f"{before}{START}{last.role}\n{content_text(last.content)}"
 
 
 def parse(text: str) -> tuple[list[Message], list[Any] | None, bool]:

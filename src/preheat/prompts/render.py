@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NoReturn, Protocol
 
@@ -22,7 +23,11 @@ class PromptNotRenderable(BadInput):
 
 
 class Renderer(Protocol):
-    """Turns requests into text, always the same way."""
+    """Turns requests into text, always the same way.
+
+    The text of a request that its log cut (``truncated``) ends with what is known of its last message's content:
+    without the marker that would end the message, and without a generation prompt. It is a prefix, never a prompt.
+    """
 
     @property
     def rendering(self) -> Rendering: ...
@@ -77,10 +82,26 @@ class TemplateRenderer:
     def render(self, request: Request, add_generation_prompt: bool = True) -> str:
         if request.prompt is not None:
             return request.prompt
+        if request.truncated:
+            return self._render_cut(request)
+        return self._render(request, request.messages, add_generation_prompt)
+
+    def _render_cut(self, request: Request) -> str:
+        """What two ways of going on with the last message have in common, whatever the template makes of it."""
+        if not request.messages:
+            return ""
+        *whole, last = request.messages
+        a, b = (self._render(request, [*whole, _going_on(last, more)], False) for more in ("a", "b"))
+        if a == b:
+            where = request.source or request.id
+            raise PromptNotRenderable(f"{where}: the log cut it in a message whose content the template leaves out")
+        return a[: next((n for n, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), len(a))]
+
+    def _render(self, request: Request, messages: Sequence[Message], add_generation_prompt: bool) -> str:
         self._environment.begin()
         try:
             return self._template.render(
-                messages=[self._message(message) for message in request.messages],
+                messages=[self._message(message) for message in messages],
                 tools=request.tools,
                 add_generation_prompt=add_generation_prompt,
                 bos_token=self.rendering.bos_token,
@@ -107,6 +128,13 @@ class TemplateRenderer:
         if message.tool_call_id is not None:
             plain["tool_call_id"] = message.tool_call_id
         return plain
+
+
+def _going_on(message: Message, more: str) -> Message:
+    """``message`` with ``more`` at the end of its content."""
+    content = message.content or ""
+    longer = [*content, {"type": "text", "text": more}] if isinstance(content, list) else content + more
+    return msgspec.structs.replace(message, content=longer)
 
 
 def _with_object_arguments(call: Any) -> Any:

@@ -36,7 +36,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     edge, ``ends`` of them have no further whole block; the true count is at most ``count + count_error`` (0 unless a
     memory bound bit). ``arrivals`` maps bucket number (time // bucket_s) to requests, those ``untimed`` standing at
     the log's end. ``tenants`` counts requests by tenant; where there are several (or some without a tenant),
-    ``tenant_arrivals`` has each one's own arrivals, so that a tenant can be taken out again.
+    ``tenant_arrivals`` has each one's own arrivals, so that a tenant can be taken out again. ``tokens`` is how many the
+    whole prefix has more than its parent's, by :attr:`Profile.tokenizer`; ``None`` where that was not counted.
     """
 
     parent: int
@@ -54,6 +55,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     arrivals: dict[int, int] = {}
     tenants: dict[str, int] = {}
     tenant_arrivals: dict[str, dict[int, int]] = {}
+    tokens: int | None = None
 
 
 class Slot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -136,6 +138,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Whole prompt blocks over all requests (with repeats): the denominator of every share."""
     distinct_blocks: int = 0
     chars: int = 0
+    chars_per_token: float | None = None
+    """Of the distinct text, by :attr:`tokenizer`; see :mod:`preheat.mine.tokens`."""
+    tokenizer: str = ""
+    """The file or the engine that counted tokens; empty where nobody did."""
     tenants: dict[str, int] = {}
     partitions: list[Partition] = []
     nodes: list[Node] = []

@@ -18,15 +18,19 @@ async def weigh(
 ) -> list[Load]:
     """Loads for all renderable requests. Up to 240 are counted exactly; the rest take the measured mean ratio.
 
-    ``skipped`` counts those that the template refuses.
+    ``skipped`` counts those that cannot be sent: the template refuses them, or the log holds no or not all of their
+    text. A cut prompt would be another prompt, with another hit rate.
     """
     rendered: list[tuple[Request, str]] = []
     for request in requests:
-        try:
-            rendered.append((request, renderer.render(request)))
-        except PromptNotRenderable as refusal:
-            reason = f"not renderable: {refusal.message}"
-            skipped[reason] = skipped.get(reason, 0) + 1
+        reason = _unsendable(request)
+        if reason is None:
+            try:
+                rendered.append((request, renderer.render(request)))
+                continue
+            except PromptNotRenderable as refusal:
+                reason = f"not renderable: {refusal.message}"
+        skipped[reason] = skipped.get(reason, 0) + 1
     step = max(1, len(rendered) // _SAMPLE)
     sample = rendered[::step]
     counted = await engine.shared_tokens([Prefix(prompt, renderer.rendering) for _, prompt in sample])
@@ -38,3 +42,11 @@ async def weigh(
         Load(request, prompt, exact.get(id(request), round(len(prompt) / chars_per_token)))
         for request, prompt in rendered
     ]
+
+
+def _unsendable(request: Request) -> str | None:
+    if request.truncated:
+        return "the log cut their prompts, so they cannot be sent as they were"
+    if not request.messages and request.prompt is None:
+        return "the log holds no text of them"
+    return None
