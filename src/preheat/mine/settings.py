@@ -25,3 +25,15 @@ class MineSettings:
     """Distinct prompts, drawn evenly over the log, that are clustered."""
     keep_text: bool = True
     """Keep the raw text of prefixes, which warming needs; without it only hashes are kept."""
+    topology_chars: int = 8_000_000
+    """Characters of distinct prompt text that the token-flow graph is made from: those that most requests hold."""
+    topology_subwords: int = 16_000
+    """Distinct subwords of the token-flow graph at most; 50 000 is the limit."""
+    topology_prompts: int = 5
+    """Distinct prompts that must hold a subword before it is shown or exported; 32 is the limit."""
+    topology_hubs: int = 40
+    """Hubs that are named, and drawn."""
+    topology_class_prompts: int = 1_000
+    """Requests' prompts, drawn by hash, whose classes are told for the flow of each class."""
+    topology_class_words: int = 50_000
+    """Words of distinct text that a class's flow is made from, so that the in-degrees of classes compare."""

@@ -104,23 +104,47 @@ class Hub(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClassFlow(msgspec.Struct, frozen=True, kw_only=True):
-    """The token flow of one prompt class: ``mean_in_degree`` is the article's "centrality" (4.1)."""
+    """The token flow of one prompt class: ``mean_in_degree`` is the article's "centrality" (4.1).
+
+    ``requests`` is estimated from a sample. The in-degree is that of the flow over ``words`` words of distinct text,
+    on which it depends: compare classes of about as many. ``top`` are the hubs that set the class apart from
+    all prompts; ``hubs`` are those of most rank.
+    """
 
     name: str
     requests: int
-    tokens: int
+    words: int
+    subwords: int
     mean_in_degree: float
     top: tuple[Hub, ...]
+    hubs: tuple[Hub, ...] = ()
+
+
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """How often the hub with one index is followed by that with the other, over all requests."""
+
+    source: int
+    target: int
+    weight: int
 
 
 class Topology(msgspec.Struct, frozen=True, kw_only=True):
-    """The token-flow graph in numbers: subwords, weighted transitions, hubs by PageRank, and each class's own."""
+    """The token-flow graph in numbers: subwords, weighted transitions, hubs by PageRank, and each class's own.
+
+    ``covered`` is the share of the prompts' characters that it was made from; ``links`` join ``hubs``.
+    ``class_requests`` is what the ``requests`` of classes are out of (a prompt may have several classes).
+    """
 
     subwords: int
     transitions: int
     weight: int
+    mean_in_degree: float = 0.0
+    covered: float = 1.0
     hubs: tuple[Hub, ...]
-    classes: tuple[ClassFlow, ...]
+    links: tuple[Link, ...] = ()
+    classes: tuple[ClassFlow, ...] = ()
+    class_requests: int = 0
+    class_prompts: int = 0
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,166 @@
+"""The token-flow graph (spec 4.1): subwords, and how often each one follows another, over all prompts of a profile.
+
+The tree's edges hold shared text once, with the number of requests that pass: weighting an edge's transitions with
+that number gives the counts over all prompts without reading anything twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from preheat.mine.pagerank import pagerank
+from preheat.mine.settings import MineSettings
+from preheat.mine.subwords import Subwords, given, learn
+from preheat.mine.words import Words, read_words
+from preheat.records.profile import Profile
+
+_BUCKETS = 32
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Split = Callable[[Sequence[str]], Sequence[Sequence[str]]]
+"""Distinct words → the tokens of each: what a model's own tokenizer may be passed in as."""
+
+
+@dataclass(frozen=True)
+class TokenGraph:
+    """A directed graph of ``vocabulary``: ``matrix[i, j]`` counts how often subword j follows i, over all requests.
+
+    ``shown`` marks subwords that may be shown to people: see :func:`graph`. ``covered`` is the share of the prompts'
+    characters that was read.
+    """
+
+    vocabulary: list[str]
+    matrix: csr_array[np.float64]
+    shown: NDArray[np.bool_]
+    covered: float = 1.0
+
+    @cached_property
+    def rank(self) -> Floats:
+        """PageRank of each subword, shape ``[subwords]``."""
+        return pagerank(self.matrix)
+
+    @cached_property
+    def in_degree(self) -> Ints:
+        """How many distinct subwords precede each one, shape ``[subwords]``."""
+        return np.bincount(self.matrix.indices, minlength=len(self.vocabulary))
+
+    @cached_property
+    def _alphabetical(self) -> Ints:
+        order = sorted(range(len(self.vocabulary)), key=self.vocabulary.__getitem__)
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        return places
+
+    def by(self, values: NDArray[Any]) -> list[int]:
+        """The subwords from the greatest of ``values`` down; equal ones in the order of their text."""
+        found: list[int] = np.lexsort((self._alphabetical, -values)).tolist()
+        return found
+
+
+class Flow:
+    """What a profile's prompts consist of, ready to be counted for all requests or for some."""
+
+    def __init__(
+        self, profile: Profile, settings: MineSettings, split: Split | None = None, also: Sequence[int] = ()
+    ) -> None:
+        self.profile = profile
+        self.words: Words = read_words(profile, settings.topology_chars, also)
+        self.counts = np.array([node.count for node in profile.nodes], np.float64)
+        self.lengths = np.diff(self.words.offsets)
+        self.subwords: Subwords = self._subwords(settings.topology_subwords, split)
+        ids, starts = self.subwords.ids, self.subwords.starts
+        self._first, self._last = ids[starts[:-1]], ids[starts[1:] - 1]
+        inner = np.ones(len(ids), np.bool_)
+        inner[starts[1:] - 1] = False
+        self._inner = np.flatnonzero(inner)
+        self._word_of_inner = np.repeat(np.arange(len(starts) - 1), np.diff(starts) - 1)
+        self.shown = self._shown(settings.topology_prompts)
+
+    @property
+    def vocabulary(self) -> list[str]:
+        return self.subwords.vocabulary
+
+    def matrix(self, edges: Ints, weights: Floats) -> csr_array[np.float64]:
+        """Transitions on ``edges`` of the tree, each of those counting with its weight."""
+        words, lengths = self.words, self.lengths[edges]
+        starts = words.offsets[edges]
+        ends = np.cumsum(lengths)
+        at = np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
+        ids, each = words.ids[at], np.repeat(weights, lengths)
+        before = np.empty(len(ids), np.int64)
+        before[1:] = ids[:-1]
+        before[(ends - lengths)[lengths > 0]] = words.before[edges][lengths > 0]
+        known = before >= 0
+        inside = np.bincount(ids, each, len(words.kinds))[self._word_of_inner]
+        used = inside > 0
+        inner = self._inner[used]
+        rows = np.concatenate([self._last[before[known]], self.subwords.ids[inner]]).astype(np.int32)
+        columns = np.concatenate([self._first[ids[known]], self.subwords.ids[inner + 1]]).astype(np.int32)
+        size = len(self.vocabulary)
+        made = coo_array((np.concatenate([each[known], inside[used]]), (rows, columns)), shape=(size, size)).tocsr()
+        made.sum_duplicates()
+        return made
+
+    def _subwords(self, most: int, split: Split | None) -> Subwords:
+        if split is not None:
+            return given(self.words, split)
+        each = np.repeat(1.0 + np.log2(np.maximum(1.0, self.counts)), self.lengths)  # text counts more than its repeats
+        weights = np.bincount(self.words.ids, each, len(self.words.kinds)).astype(np.float64)
+        return learn(self.words, weights, most)
+
+    def _shown(self, prompts: int) -> NDArray[np.bool_]:
+        """Subwords that ``prompts`` distinct prompts hold at least, none of which begins another one.
+
+        A tree's leaf is one such prompt. An edge above few leaves counts as one of them, and leaves are told apart by
+        hash modulo :data:`_BUCKETS`, so that what is counted is never more than the truth.
+        """
+        prompts = min(prompts, _BUCKETS)
+        below, one = self._leaves()
+        edge = np.repeat(np.arange(len(self.lengths)), self.lengths)[self.words.open]
+        ids = self.words.ids[self.words.open]
+        held = np.zeros((len(self.words.kinds), _BUCKETS), np.bool_)
+        held[ids, one[edge]] = True
+        held[ids[below[edge] >= prompts]] = True
+        tokens = np.zeros((len(self.vocabulary), _BUCKETS), np.bool_)
+        word = np.repeat(np.arange(len(self.words.kinds)), np.diff(self.subwords.starts))
+        for bucket in range(_BUCKETS):
+            tokens[self.subwords.ids[held[word, bucket]], bucket] = True
+        shown: NDArray[np.bool_] = tokens.sum(axis=1) >= prompts
+        return shown
+
+    def _leaves(self) -> tuple[Ints, Ints]:
+        """Of each edge, how many leaves there are below (itself, where it is one), and the bucket of one of them."""
+        nodes = self.profile.nodes
+        below = [0] * len(nodes)
+        least = [1 << 64] * len(nodes)
+        for number in range(len(nodes) - 1, -1, -1):
+            if not below[number]:
+                below[number], least[number] = 1, int(nodes[number].hash[:15] or "0", 16)
+            parent = nodes[number].parent
+            if parent >= 0:
+                below[parent] += below[number]
+                least[parent] = min(least[parent], least[number])
+        return np.array(below, np.int64), np.array([hash % _BUCKETS for hash in least], np.int64)
+
+
+def graph(profile: Profile, settings: MineSettings | None = None, split: Split | None = None) -> TokenGraph:
+    """The token-flow graph of all requests of ``profile``.
+
+    Subwords may be parts of secrets, so only those are marked as ``shown`` that ``settings.topology_prompts`` distinct
+    prompts hold, outside of anything that looks like a key, an id or an address; numbers have three digits at most.
+    """
+    return whole(Flow(profile, settings or MineSettings(), split))
+
+
+def whole(flow: Flow) -> TokenGraph:
+    """The graph of all requests."""
+    edges = np.flatnonzero(flow.words.within & (flow.lengths > 0))
+    return TokenGraph(flow.vocabulary, flow.matrix(edges, flow.counts[edges]), flow.shown, flow.words.covered)
