@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--until", metavar="TIME", help="Leave out what comes at or after: ISO 8601, epoch seconds, or 24h.")
 @click.option("--no-text", is_flag=True, help="Keep hashes only; such a profile cannot be planned from.")
+@click.option("--gexf", type=ResultFile(), metavar="FILE", help="Also write the token-flow graph, which Gephi opens.")
 @click.option("-o", "--output", type=ResultFile(), default="profile.json.zst", show_default=True, metavar="FILE")
 @log_format_option
 @template_option
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 def mine(paths: tuple[str, ...], **flags: Any) -> int:
     """Log → profile: a prefix tree over the rendered prompts, with tenants, adapters, arrival times and clusters."""
     from preheat.cli.show import print_facts, print_json
+    from preheat.cli.views import check_views, write_views
     from preheat.cli.wiring import rendering_from, spooled
     from preheat.files.versioned import save
     from preheat.mine.miner import mine as run
@@ -37,6 +39,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     from preheat.records.rendering import Rendering
     from preheat.records.request import ReadReport
 
+    check_views(flags)
     report = ReadReport()
     renderer = renderer_for(rendering_from(flags["model"]) or Rendering())
     with Reporter(flags["progress"], flags["quiet"]) as reporter, spooled(paths) as logs:
@@ -53,6 +56,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
 
         profile = run(wanted(), renderer, MineSettings(keep_text=not flags["no_text"]), report)
     save(flags["output"], profile)
+    write_views(profile, flags["gexf"])
     facts = summary(profile)
     print_json(facts) if flags["json"] else print_facts(f"profile: {flags['output']}", facts)
     return 0

@@ -13,7 +13,10 @@ from preheat.records.profile import Topology
 _ATTRIBUTES = (("rank", "double"), ("in-degree", "integer"), ("classes", "string"))
 
 
-def to_gexf(graph: TokenGraph, topology: Topology | None = None, most: int = 1_000) -> str:
+MOST_NODES = 1_000
+
+
+def to_gexf(graph: TokenGraph, topology: Topology | None = None, most: int = MOST_NODES) -> str:
     """GEXF 1.3 of the ``most`` subwords of highest PageRank that may be shown, and of the transitions between them.
 
     Nodes have their token as label, the rank and in-degree that they have in the whole graph, and the classes of

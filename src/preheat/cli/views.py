@@ -1,0 +1,27 @@
+"""What ``preheat mine`` writes beside the profile, for people and other programs to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from preheat.records.profile import Profile
+
+
+def check_views(flags: dict[str, Any]) -> None:
+    """Before a log is read for nothing. Raises :class:`click.UsageError`."""
+    if flags["gexf"] and flags["no_text"]:
+        raise click.UsageError("'--gexf' needs the prompts' text: leave out --no-text")
+
+
+def write_views(profile: Profile, gexf: str | None) -> None:
+    """Whole or not at all, mode 0600."""
+    from preheat.files.versioned import write_text
+
+    if gexf:
+        from preheat.mine.gexf import to_gexf
+        from preheat.mine.token_graph import graph
+
+        write_text(gexf, to_gexf(graph(profile), profile.topology))
