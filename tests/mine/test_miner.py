@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from preheat.blocks.digests import text_digests
 from preheat.errors import BadInput
 from preheat.files.versioned import digest
 from preheat.mine.miner import Miner, mine
@@ -99,16 +100,17 @@ def test_requests_without_a_time_count_as_the_logs_end_wherever_they_stand(first
     profile = mine(untimed + timed if first else timed + untimed, RENDERER, SMALL)
     assert (profile.start_s, profile.end_s) == (epoch_s, epoch_s + 100)
     last = int((epoch_s + 100) // 10)
-    assert node_at(profile, "aaaa").arrivals == {last - 10: 1, last: 3}
+    shared = node_at(profile, "aaaa")
+    assert (shared.count, shared.untimed, shared.arrivals) == (4, 2, {last - 10: 1, last: 1})
     only = node_at(profile, "aaaadddd")
-    assert (only.arrivals, only.first_s, only.last_s) == ({last: 1}, epoch_s + 100, epoch_s + 100)
+    assert (only.untimed, only.arrivals, only.first_s, only.last_s) == (1, {}, epoch_s + 100, epoch_s + 100)
     both = node_at(profile, "aaaabbbb")
-    assert (both.count, both.first_s, both.last_s) == (2, epoch_s, epoch_s + 100)
+    assert (both.count, both.first_s, both.last_s) == (2, epoch_s, epoch_s)
 
 
 def test_a_log_without_any_time() -> None:
     profile = mine([completion("aaaa", None)] * 2, RENDERER, SMALL)
-    assert (profile.start_s, profile.end_s, profile.nodes[0].arrivals) == (0.0, 0.0, {0: 2})
+    assert (profile.start_s, profile.end_s, profile.nodes[0].untimed, profile.nodes[0].arrivals) == (0.0, 0.0, 2, {})
 
 
 def test_what_a_template_refuses_is_counted_not_mined() -> None:
@@ -145,7 +147,8 @@ def test_without_text_only_hashes_are_kept() -> None:
     assert not bare.has_text
     assert all(node.text is None for node in bare.nodes)
     assert all(each.representative is None for each in bare.clusters)
-    assert [node.hash for node in bare.nodes] == [node.hash for node in full.nodes]
+    digests = [text_digests(node.text or "", 4).hex() for node in full.nodes]
+    assert [node.block_hashes for node in bare.nodes] == digests
     assert [each.hash for each in bare.clusters] == [each.hash for each in full.clusters]
 
 

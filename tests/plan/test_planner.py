@@ -117,7 +117,7 @@ async def test_a_log_with_nothing_worth_warming_gives_an_empty_plan() -> None:
 async def test_what_cannot_be_asked_for() -> None:
     with pytest.raises(BadInput, match="no strategy 'best'"):
         await plan_of(profile_of(CHATS), strategy="best")
-    with pytest.raises(BadInput, match="without text"):
+    with pytest.raises(BadInput, match="has no text"):
         await plan_of(profile_of(CHATS, keep_text=False))
 
 

@@ -26,6 +26,8 @@ _CHECK_NUMBERS = "check the numbers that went in: times, costs, budgets"
 _LONGEST_VERSION = 9
 _LONGEST_SHOWN = 60
 _TOO_DEEP = "it is nested too deeply"
+_LEVEL = 6
+"""A profile is a sixteenth smaller than at the default 3, for half a second more."""
 _encoder = msgspec.json.Encoder()
 
 
@@ -43,7 +45,7 @@ def save(path: str | Path, record: msgspec.Struct) -> None:
     """
     data = _encoded(path, record)
     if str(path).endswith(".zst"):
-        data = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)
+        data = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(data)
     else:
         data = (msgspec.json.format(data, indent=2) if len(data) <= PRETTY_LIMIT_BYTES else data) + b"\n"
     write_bytes(path, data)

@@ -2,68 +2,32 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import xxhash
 from scipy.sparse import csr_array
 
+from preheat.mine.prompts import SampledPrompt
 from preheat.mine.vectors import tfidf
 from preheat.records.profile import Cluster
 
 
-class Reservoir:
-    """A uniform sample of the distinct prompts of a stream (Vitter's algorithm R), seeded: same log, same sample.
-
-    Repeats of a sampled prompt add to its weight; ``seen`` counts distinct prompts by hash.
-    """
-
-    def __init__(self, size: int, seed: int = 0) -> None:
-        self.size = size
-        self.weights: dict[int, int] = {}
-        self.slots: list[tuple[int, int, str]] = []
-        self._seen: set[int] = set()
-        self._random = random.Random(seed)
-
-    def add(self, prompt: str, partition: int) -> None:
-        key = xxhash.xxh3_64_intdigest(prompt.encode("utf-8", "surrogatepass"), seed=partition)
-        if key in self._seen:
-            if key in self.weights:
-                self.weights[key] += 1
-            return
-        self._seen.add(key)
-        if len(self.slots) < self.size:
-            self.slots.append((key, partition, prompt))
-        else:
-            place = self._random.randrange(len(self._seen))
-            if place >= self.size:
-                return
-            del self.weights[self.slots[place][0]]
-            self.slots[place] = (key, partition, prompt)
-        self.weights[key] = 1
-
-
-def cluster(sample: Reservoir, threshold: float, keep_text: bool) -> list[Cluster]:
+def cluster(prompts: list[SampledPrompt], threshold: float) -> list[Cluster]:
     """Leader clustering in one pass, heaviest prompts first; the representative is the member nearest the centroid.
 
     ``size`` is the cluster's requests in the sample, ``share`` those over all of the sample's requests.
     """
-    if not sample.slots:
-        return []
-    order = sorted(sample.slots, key=lambda slot: (-sample.weights[slot[0]], slot[0]))
     clusters: list[Cluster] = []
-    total = sum(sample.weights.values())
-    for partition in sorted({slot[1] for slot in order}):
-        members = [slot for slot in order if slot[1] == partition]
-        vectors = tfidf([prompt for _, _, prompt in members])
+    total = sum(prompt.weight for prompt in prompts)
+    for partition in sorted({prompt.partition for prompt in prompts}):
+        members = sorted((each for each in prompts if each.partition == partition), key=lambda each: -each.weight)
+        vectors = tfidf([prompt.text for prompt in members])
         for group in _groups(vectors, threshold):
-            best = group[_nearest(vectors, group)]
-            size = sum(sample.weights[members[index][0]] for index in group)
-            prompt = members[best][2]
+            best = members[group[_nearest(vectors, group)]]
+            size = sum(members[index].weight for index in group)
             clusters.append(
                 Cluster(
-                    representative=prompt if keep_text else None,
-                    hash=xxhash.xxh3_128_hexdigest(prompt.encode("utf-8", "surrogatepass")),
+                    representative=best.text,
+                    hash=xxhash.xxh3_128_hexdigest(best.text.encode("utf-8", "surrogatepass")),
                     partition=partition,
                     size=size,
                     share=size / total,

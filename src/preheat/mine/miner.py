@@ -1,16 +1,28 @@
-"""Requests in, one profile out. Streaming: memory grows with what is distinct, not with the log."""
+"""Requests in, one profile out. Streaming: memory grows with what is distinct, not with the log, and is bounded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import gc
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from preheat.blocks.tree import PrefixTree
+from preheat.blocks.bounds import Bounds, prune
+from preheat.blocks.digests import ID_CHARS, id_digests, ids_as_text, text_digests
+from preheat.blocks.totals import totals
+from preheat.blocks.tree import NO_TENANT, PrefixTree
 from preheat.errors import BadInput
-from preheat.mine.clusters import Reservoir, cluster
+from preheat.mine.assembly import NOBODY, Key, Part, assembled
+from preheat.mine.derive import derive
+from preheat.mine.edges import Edge, node_of
 from preheat.mine.settings import MineSettings
+from preheat.mine.shares import Tally
 from preheat.prompts.render import PromptNotRenderable, Renderer
-from preheat.records.profile import Node, Partition, Profile
+from preheat.records.profile import Profile
 from preheat.records.request import ReadReport, Request
+
+OTHERS = "(others)"
+"""Whoever came after the bound on tenants was reached."""
 
 
 class Miner:
@@ -19,105 +31,86 @@ class Miner:
     def __init__(self, renderer: Renderer, settings: MineSettings | None = None) -> None:
         self.settings = settings or MineSettings()
         self.renderer = renderer
-        self._trees: dict[tuple[str | None, str | None], tuple[int, PrefixTree]] = {}
-        self._counts: dict[int, int] = {}
-        self._sample = Reservoir(self.settings.cluster_sample)
+        self._bounds = Bounds(self.settings.max_nodes, self.settings.max_chars)
+        self._trees: dict[Key, PrefixTree] = {}
+        self._tallies: dict[tuple[Key, int], Tally] = {}
         self._tenants: dict[str, int] = {}
-        self._skipped: dict[str, int] = {}
-        self._requests = self._blocks = self._hits = self._chars = 0
-        self._start_s, self._end_s = float("inf"), float("-inf")
+        self._skipped: Counter[str] = Counter()
 
     def add(self, request: Request) -> None:
         """Count one request in. One whose template refuses it is counted as skipped, with the reason."""
-        try:
-            prompt = self.renderer.render(request)
-        except PromptNotRenderable as refusal:
-            where = f"{request.source or request.id}: "  # of this one request: what is counted is the reason
-            reason = f"not renderable: {refusal.message.removeprefix(where)}"
-            self._skipped[reason] = self._skipped.get(reason, 0) + 1
-            return
-        time_s = request.time_s
-        if time_s is not None:
-            self._start_s, self._end_s = min(self._start_s, time_s), max(self._end_s, time_s)
-        partition, tree = self._tree(request)
-        blocks, hits = tree.insert(prompt, time_s, request.tenant)
-        self._requests += 1
-        self._counts[partition] = self._counts.get(partition, 0) + 1
-        self._blocks += blocks
-        self._hits += hits
-        self._chars += len(prompt)
-        if request.tenant is not None:
-            self._tenants[request.tenant] = self._tenants.get(request.tenant, 0) + 1
-        self._sample.add(prompt, partition)
+        block_tokens, prompt = None, ""
+        if request.messages or request.prompt is not None:
+            try:
+                prompt = self.renderer.render(request)
+            except PromptNotRenderable as refusal:
+                where = f"{request.source or request.id}: "  # of this one request: what is counted is the reason
+                self._skipped[f"not renderable: {refusal.message.removeprefix(where)}"] += 1
+                return
+        elif request.blocks is not None:
+            block_tokens, prompt = request.block_tokens or 0, ids_as_text(request.blocks)
+        key = Key(request.model, request.adapter, block_tokens)
+        tenant = NO_TENANT if request.tenant is None else self._tenant(request.tenant)
+        tally = self._tallies.get((key, tenant))
+        if tally is None:
+            tally = self._tallies[key, tenant] = Tally()
+        blocks = 0
+        if prompt:
+            tree = self._trees.get(key) or self._tree(key)
+            blocks, _ = tree.insert(prompt, request.time_s, tenant)
+            if self._bounds.exceeded:
+                prune([each.root for each in self._trees.values()], self._bounds)
+        elif request.blocks is None and request.prompt is None:
+            tally.without_prompt += 1
+        tally.count(request, self.settings.bucket_s, blocks, len(prompt) if block_tokens is None else 0)
+
+    def _tenant(self, name: str) -> int:
+        tenant = self._tenants.get(name)
+        if tenant is None:
+            if len(self._tenants) >= self.settings.max_tenants:
+                name = OTHERS
+            tenant = self._tenants.setdefault(name, len(self._tenants) + 1)
+        return tenant
+
+    def _tree(self, key: Key) -> PrefixTree:
+        block_chars = self.settings.block_chars if key.block_tokens is None else ID_CHARS
+        return self._trees.setdefault(key, PrefixTree(block_chars, self.settings.bucket_s, self._bounds))
 
     def profile(self, report: ReadReport | None = None) -> Profile:
         """The profile of all that was added. Raises :class:`BadInput` when that was nothing."""
-        if not self._requests:
+        if not self._tallies:
             raise BadInput("there is nothing to learn from: no request could be used", _why(self._skipped))
-        keep = self.settings.keep_text
-        timed = self._start_s <= self._end_s
-        start_s, end_s = (self._start_s, self._end_s) if timed else (0.0, 0.0)
-        skipped = dict(report.skipped) if report else {}
-        skipped.update(self._skipped)
-        nodes = self._nodes(end_s)
-        return Profile(
+        names = [NOBODY, *self._tenants]
+        end_s = max(tally.last_s for tally in self._tallies.values())
+        end_s = 0.0 if end_s == float("-inf") else end_s
+        parts = []
+        for key in {key: None for key, _ in self._tallies}:
+            shares = {names[tenant]: tally.share() for (of, tenant), tally in self._tallies.items() if of == key}
+            tree = self._trees.get(key)
+            edges = _edges(tree, names, key.block_tokens is None, end_s) if tree else []
+            parts.append(Part(key, shares, edges))
+        profile = assembled(
+            parts,
             rendering=self.renderer.rendering,
             block_chars=self.settings.block_chars,
             bucket_s=self.settings.bucket_s,
-            start_s=start_s,
-            end_s=end_s,
-            requests=self._requests,
-            blocks=self._blocks,
-            distinct_blocks=sum(node.blocks for node in nodes),
-            chars=self._chars,
-            tenants=dict(sorted(self._tenants.items())),
-            partitions=[
-                Partition(model, adapter, self._counts.get(number, 0))
-                for (model, adapter), (number, _) in self._trees.items()
-            ],
-            nodes=nodes,
-            clusters=cluster(self._sample, self.settings.cluster_threshold, keep),
-            cluster_sample=len(self._sample.slots),
-            pruned_nodes=sum(tree.pruned for _, tree in self._trees.values()),
-            skipped=skipped,
-            has_text=keep,
+            bounds=self._bounds,
+            skipped=dict(Counter(report.skipped if report else {}) + self._skipped),
         )
+        return derive(profile, self.settings)
 
-    def _tree(self, request: Request) -> tuple[int, PrefixTree]:
-        key = (request.model, request.adapter)
-        found = self._trees.get(key)
-        if found is None:
-            settings = self.settings
-            tree = PrefixTree(settings.block_chars, settings.bucket_s, settings.max_nodes, settings.max_chars)
-            found = self._trees[key] = (len(self._trees), tree)
-        return found
 
-    def _nodes(self, end_s: float) -> list[Node]:
-        """The trees as one list, parents first; requests without a time count as arrivals at ``end_s``."""
-        nodes: list[Node] = []
-        end_bucket = int(end_s // self.settings.bucket_s)
-        for partition, tree in self._trees.values():
-            offset = len(nodes)
-            for node, parent, digest in tree.walk():
-                arrivals = node.arrivals
-                if node.untimed:
-                    arrivals = {**arrivals, end_bucket: arrivals.get(end_bucket, 0) + node.untimed}
-                nodes.append(
-                    Node(
-                        parent=parent + offset if parent >= 0 else -1,
-                        partition=partition,
-                        hash=digest,
-                        blocks=len(node.text) // tree.block_chars,
-                        text=node.text if self.settings.keep_text else None,
-                        count=node.count,
-                        ends=node.ends,
-                        first_s=min(node.first_s, end_s),
-                        last_s=end_s if node.untimed else node.last_s,
-                        arrivals=arrivals,
-                        tenants=node.tenants,
-                    )
-                )
-        return nodes
+def _edges(tree: PrefixTree, tenants: list[str], is_text: bool, end_s: float) -> list[Edge]:
+    walked = list(tree.walk())
+    edges: list[Edge] = []
+    size = tree.block_chars
+    for number, total in totals(walked):
+        node, parent = walked[number]
+        digests = text_digests(node.text, size) if is_text else id_digests(node.text)
+        text = node.text if is_text else None
+        edges.append(Edge(parent, digests, node_of(total, tenants, text, len(node.text) // size, node.error, end_s)))
+    edges.reverse()
+    return edges
 
 
 def mine(
@@ -128,12 +121,25 @@ def mine(
 ) -> Profile:
     """Mine a whole stream of requests."""
     miner = Miner(renderer, settings)
-    for request in requests:
-        miner.add(request)
-    return miner.profile(report)
+    with _no_collection():
+        for request in requests:
+            miner.add(request)
+        return miner.profile(report)
 
 
-def _why(skipped: dict[str, int]) -> str:
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the cyclic garbage collector, which would walk a growing tree over and over and find nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _why(skipped: Counter[str]) -> str:
     if not skipped:
         return "check the paths, the format and --until"
-    return "; ".join(f"{count} x {reason}" for reason, count in sorted(skipped.items(), key=lambda pair: -pair[1])[:3])
+    return "; ".join(f"{count} x {reason}" for reason, count in skipped.most_common(3))

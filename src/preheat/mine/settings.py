@@ -15,10 +15,14 @@ class MineSettings:
     """Characters of rendered prompt per block where no tokenizer is given."""
     bucket_s: float = BUCKET_S
     """Length, in seconds of the log's clock, of one arrival-time bucket."""
-    max_nodes: int = 600_000
-    """Bound on tree nodes; past it the oldest prompts seen once lose their own tails."""
-    max_chars: int = 160_000_000
+    max_nodes: int = 300_000
+    """Bound on tree nodes; past it the prefixes asked for least, and among those the oldest, are dropped."""
+    max_chars: int = 100_000_000
     """Bound on unique prompt text held, in characters."""
+    max_tenants: int = 10_000
+    """Tenants told apart; further ones are counted together as "(others)"."""
+    kept_chars: int = 5_000_000
+    """Text that a profile keeps at most, in characters: of the prefixes most asked for, then of the latest."""
     cluster_threshold: float = 0.72
     """Cosine similarity from which two prompts belong to one cluster (spec 4.1)."""
     cluster_sample: int = 2_000

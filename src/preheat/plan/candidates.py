@@ -37,12 +37,12 @@ def forest(
 ) -> list[Candidate]:
     """Candidates for the profile's nodes in ``keep`` and all their ancestors, each with ``expect(node number)``.
 
-    ``goals`` maps node numbers to priorities (higher first) where the strategy orders by itself; without it every
-    candidate is a goal.
+    Nodes whose text the profile did not keep are left out: they cannot be warmed. ``goals`` maps node numbers to
+    priorities (higher first) where the strategy orders by itself; without it every candidate is a goal.
     """
     wanted: set[int] = set()
     for number in keep:
-        at = number
+        at = number if profile.nodes[number].text is not None else -1
         while at >= 0 and at not in wanted:
             wanted.add(at)
             at = profile.nodes[at].parent

@@ -13,6 +13,7 @@ Most prompts never come again, and the log itself says how many: each prefix's c
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -54,6 +55,7 @@ class Forecast:
         self.window_s = window_s
         self.history_s = at_s - profile.start_s
         self._cut = profile.end_s > at_s
+        self._end_bucket = int(profile.end_s // profile.bucket_s)
         self._kernels = self._mixture()
         self._known: dict[int, list[float]] = {}
         once, twice = (sum(round(self._seen(node)) == times for node in profile.nodes) for times in (1, 2))
@@ -73,7 +75,7 @@ class Forecast:
         """The expectation for one node."""
         uses = in_window = in_day = 0.0
         rates = [0.0] * len(self._kernels)
-        for bucket, count in node.arrivals.items():
+        for bucket, count in self._arrivals(node):
             rates = [rate + count * each for rate, each in zip(rates, self._rates(bucket), strict=True)]
         seen = self._seen(node)
         keep = max(0.0, 1.0 - self.discount / seen) if seen else 0.0
@@ -101,7 +103,13 @@ class Forecast:
         """Requests that passed through a node before the start."""
         if not self._cut:
             return node.count
-        return sum(count * self._past(bucket) for bucket, count in node.arrivals.items())
+        return sum(count * self._past(bucket) for bucket, count in self._arrivals(node))
+
+    def _arrivals(self, node: Node) -> Iterable[tuple[int, int]]:
+        """Those without a time count as arrivals at the log's end."""
+        if node.untimed:
+            return (*node.arrivals.items(), (self._end_bucket, node.untimed))
+        return node.arrivals.items()
 
 
 def _lasting(span_s: float, memory_s: float) -> float:

@@ -94,7 +94,9 @@ def _strategy(settings: PlanSettings, profile: Profile) -> Strategy:
     if settings.strategy not in STRATEGIES:
         raise BadInput(f"there is no strategy {settings.strategy!r}", f"choose one of: {', '.join(STRATEGIES)}")
     if not profile.has_text:
-        raise BadInput("the profile was mined without text, so nothing in it can be warmed", "mine without --no-text")
+        raise BadInput(
+            "the profile has no text, so nothing in it can be warmed", "mine a log that has prompts, without --no-text"
+        )
     return STRATEGIES[settings.strategy]
 
 

@@ -24,6 +24,7 @@ END = "<|im_end|>"
 GENERATION_PROMPT = f"{START}assistant\n"
 _TOOLS = f"{START}tools\n"
 _CLOSE = f"{END}\n"
+_HEADERS = {role: f"{START}{role}\n" for role in ("system", "developer", "user", "assistant", "tool")}
 _encode = msgspec.json.Encoder().encode
 
 
@@ -52,17 +53,28 @@ def render_messages(
 ) -> str:
     """Render a chat. Tool calls follow the content of their message as one compact JSON list."""
     pieces: list[str] = []
+    add = pieces.append
     if tools:
-        pieces += (_TOOLS, "\n".join([_encode(tool).decode() for tool in tools]), _CLOSE)
+        add(_TOOLS)
+        add("\n".join([_encode(tool).decode() for tool in tools]))
+        add(_CLOSE)
     for message in messages:
-        content = message.content
-        pieces += (START, message.role, "\n", content if isinstance(content, str) else content_text(content))
+        role, content = message.role, message.content
+        add(_HEADERS.get(role) or _header(role))
+        if content.__class__ is str:
+            add(content)
+        elif content:
+            add(content_text(content))
         if message.tool_calls:
-            pieces.append(_encode(message.tool_calls).decode())
-        pieces.append(_CLOSE)
+            add(_encode(message.tool_calls).decode())
+        add(_CLOSE)
     if add_generation_prompt:
-        pieces.append(GENERATION_PROMPT)
+        add(GENERATION_PROMPT)
     return "".join(pieces)
+
+
+def _header(role: str) -> str:
+    return f"{START}{role}\n"
 
 
 def render(request: Request, add_generation_prompt: bool = True) -> str:

@@ -14,30 +14,52 @@ BUCKET_S = 300.0
 """Arrival times are kept as counts per bucket of this length, in seconds of the log's own clock."""
 
 
-class Partition(msgspec.Struct, frozen=True):
+class Share(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one tenant asked of one partition. ``arrivals`` by bucket, the ``untimed`` requests left out.
+
+    ``blocks`` counts whole prompt blocks with repeats, ``chars`` the rendered prompts; ``without_prompt`` are requests
+    of which the log has arrival and lengths only, ``truncated`` those whose prompt the log itself cut. The times are
+    ``None`` where no request has one.
+    """
+
+    requests: int
+    blocks: int = 0
+    chars: int = 0
+    without_prompt: int = 0
+    truncated: int = 0
+    untimed: int = 0
+    arrivals: dict[int, int] = {}
+    first_s: float | None = None
+    last_s: float | None = None
+
+
+class Partition(msgspec.Struct, frozen=True, omit_defaults=True):
     """Prompts of different models or adapters never share KV: each pair has a tree of its own.
 
-    ``block_tokens`` is set where the log is a trace of block ids without text: a block is then that many tokens, else
-    :attr:`Profile.block_chars` characters.
+    ``block_tokens`` is set where the log is a trace of block ids without text: a block is then that many tokens (0: the
+    trace does not say how many), else :attr:`Profile.block_chars` characters. ``shares`` are by tenant, ``""`` standing
+    for none.
     """
 
     model: str | None
     adapter: str | None
     requests: int
     block_tokens: int | None = None
+    shares: dict[str, Share] = {}
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One edge of the compressed prefix tree: ``blocks`` whole blocks that continue the parent's prefix.
 
     ``parent`` is an index into :attr:`Profile.nodes`, smaller than the node's own, or -1 at the root of
-    ``partition``. ``text`` is the edge's text; where it was not kept, ``block_hashes`` has 16 hex digits for each
-    block, so that profiles still merge. ``hash`` names the whole prefix. ``count`` requests pass through the *whole*
-    edge, ``ends`` of them have no further whole block; the true count is at most ``count + count_error`` (0 unless a
-    memory bound bit). ``arrivals`` maps bucket number (time // bucket_s) to requests, those ``untimed`` standing at
-    the log's end. ``tenants`` counts requests by tenant; where there are several (or some without a tenant),
-    ``tenant_arrivals`` has each one's own arrivals, so that a tenant can be taken out again. ``tokens`` is how many the
-    whole prefix has more than its parent's, by :attr:`Profile.tokenizer`; ``None`` where that was not counted.
+    ``partition``. ``text`` is the edge's text; where it was not kept, ``block_hashes`` has 12 hex digits for each
+    block, so that profiles still merge. ``hash`` names the whole prefix; it is empty where text was dropped. ``count``
+    requests pass through the *whole* edge, ``ends`` of them have no further whole block; the true count is at most
+    ``count + count_error`` (0 unless a memory bound bit). ``arrivals`` maps bucket number (time // bucket_s) to
+    requests, the ``untimed`` ones left out. ``tenants`` counts requests by tenant; where there are several (or some
+    without a tenant), ``tenant_arrivals`` has each one's own arrivals, so that a tenant can be taken out again.
+    ``tokens`` is how many the whole prefix has more than its parent's, by :attr:`Profile.tokenizer`; ``None`` where
+    that was not counted.
     """
 
     parent: int
@@ -158,6 +180,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     start_s: float = 0.0
     end_s: float = 0.0
     requests: int = 0
+    without_prompt: int = 0
+    """Of those, requests of which the log has arrival and lengths only."""
+    truncated: int = 0
+    """Of those, requests whose prompt the log itself cut: they count as far as they go."""
     blocks: int = 0
     """Whole prompt blocks over all requests (with repeats): the denominator of every share."""
     distinct_blocks: int = 0

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 
-class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+class Message(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One chat message in OpenAI's shape. ``content`` may be text, a list of typed parts, or absent."""
 
     role: str
@@ -17,7 +17,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     tool_call_id: str | None = None
 
 
-class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """A request: chat (``messages``, ``tools``), completion (``prompt``) or ids of prefix blocks, never two of them.
 
     A trace without text has ``blocks``, one id for every ``block_tokens`` tokens (the last may stand for fewer), an

@@ -1,0 +1,21 @@
+"""What follows from a profile's prefix trees, and what of their text is kept.
+
+Everything here is a function of the nodes alone, so it is computed again after a merge.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from preheat.mine.clusters import cluster
+from preheat.mine.prompts import sample
+from preheat.mine.retention import retain
+from preheat.mine.settings import MineSettings
+from preheat.records.profile import Profile
+
+
+def derive(profile: Profile, settings: MineSettings) -> Profile:
+    """``profile`` with its clusters, and with the text that is worth keeping."""
+    prompts = sample(profile, settings.cluster_sample)
+    found = cluster(prompts, settings.cluster_threshold)
+    return retain(structs.replace(profile, clusters=found, cluster_sample=len(prompts)), settings)

@@ -1,0 +1,80 @@
+"""Which text a profile keeps: that of prefixes worth planning, up to a bound; of the rest the digests only."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+
+from msgspec import structs
+from msgspec.structs import force_setattr
+
+from preheat.blocks.digests import text_digests
+from preheat.mine.settings import MineSettings
+from preheat.records.profile import Node, Profile
+
+HALF_LIFE_S = 43_200.0
+"""After half a day a request counts half."""
+
+
+def retain(profile: Profile, settings: MineSettings) -> Profile:
+    """Drop all text (``keep_text`` false), or that of the least promising nodes until ``kept_chars`` are left.
+
+    The promise of a prefix is its decayed count. A node that keeps its text has parents that keep theirs, since they
+    were asked for whenever it was. Where text is dropped, so is the name, which follows from the digests.
+    """
+    if settings.keep_text:
+        kept = _promising(profile, settings.kept_chars)
+        if kept is None:
+            has_text = any(node.text is not None for node in profile.nodes)
+            return profile if has_text == profile.has_text else structs.replace(profile, has_text=has_text)
+    else:
+        kept = set()
+    nodes = [
+        node if node.text is None or number in kept else _without_text(node, node.text, profile.block_chars)
+        for number, node in enumerate(profile.nodes)
+    ]
+    found = profile.clusters
+    if not settings.keep_text:
+        found = [structs.replace(each, representative=None, template=None) for each in found]
+    return structs.replace(profile, nodes=nodes, clusters=found, has_text=settings.keep_text)
+
+
+def decayed_counts(profile: Profile, half_life_s: float = HALF_LIFE_S) -> list[float]:
+    """Requests through each node, each halved for every ``half_life_s`` that it lies before the log's end."""
+    weights: dict[int, float] = {}
+    counts: list[float] = []
+    rate, bucket_s, end_s = math.log(2) / half_life_s, profile.bucket_s, profile.end_s
+    for node in profile.nodes:
+        total = float(node.untimed)
+        for bucket, count in node.arrivals.items():
+            weight = weights.get(bucket)
+            if weight is None:
+                weight = weights[bucket] = math.exp(-rate * max(0.0, end_s - (bucket + 0.5) * bucket_s))
+            total += count * weight
+        counts.append(total)
+    return counts
+
+
+def _promising(profile: Profile, chars: int) -> set[int] | None:
+    """The nodes that keep their text; ``None`` when all that have one can."""
+    nodes = profile.nodes
+    with_text = [number for number, node in enumerate(nodes) if node.text is not None]
+    if sum([nodes[number].blocks for number in with_text]) * profile.block_chars <= chars:
+        return None
+    counts = decayed_counts(profile)
+    with_text.sort(key=lambda number: (-counts[number], number))
+    kept: set[int] = set()
+    for number in with_text:
+        chars -= nodes[number].blocks * profile.block_chars
+        if chars < 0:
+            break
+        kept.add(number)
+    return kept
+
+
+def _without_text(node: Node, text: str, block_chars: int) -> Node:
+    bare = copy(node)  # with its fields set afterwards: several times faster than structs.replace
+    force_setattr(bare, "text", None)
+    force_setattr(bare, "hash", "")
+    force_setattr(bare, "block_hashes", text_digests(text, block_chars).hex())
+    return bare
