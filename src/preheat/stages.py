@@ -113,7 +113,7 @@ class Stages:
             f"{profile.block_chars} characters, {profile.distinct_blocks} distinct; "
             f"{len(later.requests)} requests after the cut"
         )
-        for note in later.notes:
+        for note in (*later.notes, *(f"noted {count} x {what}" for what, count in sorted(report.noted.items()))):
             self.say(note)
         for reason, count in sorted(profile.skipped.items()):
             self.say(f"skipped {count} x {reason}")

@@ -6,42 +6,23 @@ import gzip
 import io
 import json
 import lzma
+import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import zstandard
 
+from contracts.reader_samples import NO_REQUESTS, SAMPLES
 from preheat.errors import BadInput
 from preheat.read import lines
 from preheat.read.reader import FORMATS, read_requests
 from preheat.records.request import ReadReport, Request
 
-START_S = 1_700_000_000.0
-
-
-def _openai(number: int) -> dict[str, Any]:
-    return {"request_id": f"r{number}", "timestamp": START_S + number, "messages": _asked(number)}
-
-
-def _otlp(number: int) -> dict[str, Any]:
-    attributes = [
-        {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
-        {"key": "gen_ai.input.messages", "value": {"stringValue": json.dumps(_asked(number))}},
-        {"key": "gen_ai.output.messages", "value": {"stringValue": '[{"role":"assistant","content":"ANSWER"}]'}},
-    ]
-    start = str(int(START_S + number) * 10**9)
-    span = {"traceId": "t", "spanId": f"r{number}", "startTimeUnixNano": start, "attributes": attributes}
-    return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"spans": [span]}]}]}
-
-
-def _asked(number: int) -> list[dict[str, str]]:
-    return [{"role": "system", "content": "Be brief. 请简短"}, {"role": "user", "content": f"Question {number}"}]
-
-
-RECORDS: dict[str, Callable[[int], dict[str, Any]]] = {"openai-jsonl": _openai, "otlp-json": _otlp}
 NOT_A_REQUEST = b'{"level": "info", "msg": "listening"}'
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,
@@ -49,12 +30,22 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zst": zstandard.ZstdCompressor().compress,
 }
+ON_LINES = [format for format, sample in SAMPLES.items() if sample.record is not None]
+IN_ROWS = [format for format, sample in SAMPLES.items() if sample.first == 2]
 
-formats = pytest.mark.parametrize("format", FORMATS)
+formats = pytest.mark.parametrize("format", SAMPLES)
+line_formats = pytest.mark.parametrize("format", ON_LINES)
+row_formats = pytest.mark.parametrize("format", IN_ROWS)
 
 
 def _lines(format: str, count: int = 5) -> list[bytes]:
-    return [json.dumps(RECORDS[format](number)).encode() for number in range(count)]
+    return SAMPLES[format].write(range(count)).splitlines()
+
+
+def _record(format: str, number: int) -> dict[str, Any]:
+    record = SAMPLES[format].record
+    assert record is not None
+    return record(number)
 
 
 def _read(*paths: Path | str, format: str | None = None) -> tuple[list[Request], ReadReport]:
@@ -62,60 +53,78 @@ def _read(*paths: Path | str, format: str | None = None) -> tuple[list[Request],
     return list(read_requests([str(path) for path in paths], format=format, report=report)), report
 
 
-def _without_source(requests: list[Request]) -> list[tuple[Any, ...]]:
-    return [(r.time_s, r.messages, r.prompt, r.tools, r.model) for r in requests]
+def _without_source(requests: list[Request]) -> list[Request]:
+    return [msgspec.structs.replace(request, id="", source="") for request in requests]
 
 
-def test_every_format_has_records_here() -> None:
-    assert RECORDS.keys() == FORMATS.keys()
+def test_every_format_has_a_sample_here() -> None:
+    assert SAMPLES.keys() | NO_REQUESTS.keys() == FORMATS.keys()
     assert all(name == reader.name for name, reader in FORMATS.items())
 
 
 @formats
 def test_order_ids_times_and_counts(tmp_path: Path, format: str) -> None:
-    data = b"\n".join(_lines(format)) + b"\n"
-    (tmp_path / "log").write_bytes(data)
+    sample = SAMPLES[format]
+    (tmp_path / "log").write_bytes(data := sample.write(range(5)))
     requests, report = _read(tmp_path / "log")
-    assert [request.messages[1].content for request in requests] == [f"Question {number}" for number in range(5)]
-    assert [request.time_s for request in requests] == [START_S + number for number in range(5)]
+    assert [sample.number(request) for request in requests] == list(range(5))
+    times = [None if sample.time_s is None else sample.time_s + number for number in range(5)]
+    assert [request.time_s for request in requests] == times
     assert len({request.id for request in requests}) == 5
-    assert [request.source for request in requests] == [f"{tmp_path / 'log'}:{number}" for number in range(1, 6)]
-    assert report == ReadReport(
-        files=1, formats={format: 5}, lines=5, requests=5, bytes=len(data), first_s=START_S, last_s=START_S + 4
-    )
+    places = [request.source.rpartition(":") for request in requests]
+    assert {place for place, _, _ in places} == {str(tmp_path / "log")}
+    lines = [int(number) for _, _, number in places]
+    assert lines[0] == sample.first
+    assert lines == sorted(set(lines))
+    assert report.formats == {format: 5}
+    assert (report.files, report.requests, report.bytes) == (1, 5, len(data))
+    assert (report.skipped, report.noted) == ({}, {})
+    assert (report.first_s, report.last_s) == (times[0], times[-1])
 
 
 @formats
-def test_what_is_not_said_stays_none(tmp_path: Path, format: str) -> None:
-    (tmp_path / "log").write_bytes(_lines(format, 1)[0])
+def test_what_is_not_said_stays_unsaid(tmp_path: Path, format: str) -> None:
+    (tmp_path / "log").write_bytes(SAMPLES[format].write([0]))
     (request,), _ = _read(tmp_path / "log")
-    said = {"id", "time_s", "messages", "source"}
-    assert {
-        name for name in Request.__struct_fields__ if getattr(request, name) != getattr(Request(id=""), name)
-    } <= said
+    nothing = Request(id="")
+    said = {name for name in Request.__struct_fields__ if getattr(request, name) != getattr(nothing, name)}
+    assert said == SAMPLES[format].said - ({"time_s"} if request.time_s is None else set())
 
 
 @formats
 def test_the_answer_is_never_part_of_the_prompt(tmp_path: Path, format: str) -> None:
-    record = RECORDS[format](0)
-    record["response"] = {"choices": [{"message": {"role": "assistant", "content": "ANSWER"}}]}
-    (tmp_path / "log").write_text(json.dumps(record))
+    sample = SAMPLES[format]
+    data = sample.write([0])
+    if sample.record is not None:
+        answer = {"choices": [{"message": {"role": "assistant", "content": "ANSWER"}}]}
+        data = json.dumps({**sample.record(0), "response": answer}).encode()
+    (tmp_path / "log").write_bytes(data)
     (request,), _ = _read(tmp_path / "log")
     assert "ANSWER" not in str(request)
-    assert len(request.messages) == 2
+    assert len(request.messages) in (0, 2)
 
 
-@formats
+@pytest.mark.parametrize("format", NO_REQUESTS)
+def test_what_holds_no_requests_is_recognised_and_counted(tmp_path: Path, format: str) -> None:
+    (tmp_path / "log").write_bytes(NO_REQUESTS[format])
+    report = ReadReport()
+    with pytest.raises(BadInput, match=r"no requests in .*skipped 2 x .*not a request"):
+        list(read_requests([str(tmp_path / "log")], report=report))
+    assert sum(report.skipped.values()) == 2
+
+
+@line_formats
 def test_bad_lines_are_counted_with_their_place_and_reading_goes_on(tmp_path: Path, format: str) -> None:
     good = _lines(format, 3)
-    torn, garbled = good[0][:50], good[0].replace(b"brief", b"br\xff\xfeef")
+    garbled = good[0].replace(b"brief", b"br\xff\xfeef")
+    torn, garbled = good[0][:50], garbled if garbled != good[0] else b'{"\xff\xfe'
     written = [torn, good[0], b"", garbled, good[1], NOT_A_REQUEST, b"[1, 2", b"17", good[2], good[2][:-9]]
     (tmp_path / "log").write_bytes(b"\n".join(written))
     requests, report = _read(tmp_path / "log")
     assert len(requests) == report.requests == 3
     assert sum(report.skipped.values()) == len(report.quarantine) == 6
-    assert report.skipped["not JSON"] == 3
-    assert report.skipped["invalid UTF-8"] == 1
+    assert report.skipped["not JSON"] + report.skipped.get("invalid UTF-8", 0) == 4
+    assert ("invalid UTF-8" in report.skipped) == (b"brief" in good[0])
     assert [int(where.rpartition(":")[2]) for where, _ in report.quarantine] == [1, 4, 6, 7, 8, 10]
 
 
@@ -125,28 +134,31 @@ def test_bad_lines_are_counted_with_their_place_and_reading_goes_on(tmp_path: Pa
 def test_packing_makes_no_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, packing: str, piped: bool
 ) -> None:
-    plain = b"\n".join(_lines(format))
+    plain = SAMPLES[format].write(range(5))
     (tmp_path / "plain").write_bytes(plain)
     (tmp_path / "log").write_bytes(PACKINGS[packing](plain))
     expected, _ = _read(tmp_path / "plain")
     if piped:
-        raw: Any = io.BufferedReader(io.BytesIO(PACKINGS[packing](plain)))  # type: ignore[arg-type]
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw))
+        read_end, write_end = os.pipe()
+        writer = threading.Thread(target=lambda: os.fdopen(write_end, "wb").write(PACKINGS[packing](plain)))
+        writer.start()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(os.fdopen(read_end, "rb")))
     requests, report = _read("-" if piped else tmp_path / "log")
     assert _without_source(requests) == _without_source(expected)
+    assert report.formats == {format: 5}
     assert report.bytes == len(plain)
 
 
-@formats
+@line_formats
 def test_one_pretty_printed_document_is_read_too(tmp_path: Path, format: str) -> None:
-    records = [RECORDS[format](number) for number in range(3)]
+    records = [_record(format, number) for number in range(3)]
     (tmp_path / "list.json").write_text(json.dumps(records, indent=2))
     (tmp_path / "one.json").write_text("\ufeff" + json.dumps(records[0], indent=1))
     (tmp_path / "line.json").write_text(json.dumps(records))
     assert [len(_read(tmp_path / name)[0]) for name in ("list.json", "one.json", "line.json")] == [3, 1, 3]
 
 
-@formats
+@line_formats
 def test_the_format_may_be_forced(tmp_path: Path, format: str) -> None:
     (tmp_path / "log").write_bytes(b"\n".join([*[NOT_A_REQUEST] * 150, *_lines(format, 2)]))
     with pytest.raises(BadInput, match="of no known format"):
@@ -158,12 +170,20 @@ def test_the_format_may_be_forced(tmp_path: Path, format: str) -> None:
 
 
 @formats
-def test_windows_line_ends_and_a_missing_last_one(tmp_path: Path, format: str) -> None:
-    (tmp_path / "log").write_bytes(b"\r\n".join(_lines(format, 3)))
-    assert len(_read(tmp_path / "log")[0]) == 3
+def test_forcing_what_it_is_makes_no_difference(tmp_path: Path, format: str) -> None:
+    (tmp_path / "log").write_bytes(SAMPLES[format].write(range(3)))
+    assert _read(tmp_path / "log", format=format)[0] == _read(tmp_path / "log")[0]
 
 
-@formats
+@pytest.mark.parametrize("format", [*ON_LINES, *IN_ROWS])
+def test_windows_line_ends_a_mark_and_a_missing_last_end(tmp_path: Path, format: str) -> None:
+    plain = SAMPLES[format].write(range(3))
+    (tmp_path / "plain").write_bytes(plain)
+    (tmp_path / "log").write_bytes(b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n").removesuffix(b"\r\n"))
+    assert _without_source(_read(tmp_path / "log")[0]) == _without_source(_read(tmp_path / "plain")[0])
+
+
+@line_formats
 def test_a_line_of_50_mb_is_skipped_and_the_next_is_read(tmp_path: Path, format: str) -> None:
     good = _lines(format, 2)
     with (tmp_path / "log").open("wb") as log:
@@ -176,6 +196,41 @@ def test_a_line_of_50_mb_is_skipped_and_the_next_is_read(tmp_path: Path, format:
     assert report.skipped == {"line over 32 MiB": 1}
     assert report.quarantine == [(f"{tmp_path / 'log'}:2", "line over 32 MiB")]
     assert report.lines == 3
+
+
+@row_formats
+def test_bad_rows_are_counted_with_their_place_and_reading_goes_on(tmp_path: Path, format: str) -> None:
+    head, *good = _rows(format, 3)
+    rows = [head, good[0], b"one cell", b"\xff\xfe" + good[1], b"", good[1], b'"never closed' + good[2], good[2]]
+    (tmp_path / "log").write_bytes(b"\n".join(rows) + b"\n")
+    requests, report = _read(tmp_path / "log")
+    assert [SAMPLES[format].number(request) for request in requests] == [0, 1, 2]
+    assert sum(report.skipped.values()) >= 3
+    assert report.skipped["invalid UTF-8"] == 1
+    assert report.skipped["a CSV row with another number of cells than the header"] >= 1
+    assert report.skipped["a CSV row with a quote out of place"] >= 1
+
+
+def _rows(format: str, count: int) -> list[bytes]:
+    """The header, and rows that may have line ends in them."""
+    whole = SAMPLES[format].write([])
+    return [whole.strip(), *(SAMPLES[format].write([n]).removeprefix(whole).rstrip() for n in range(count))]
+
+
+def test_a_damaged_parquet_file_is_bad_input(tmp_path: Path) -> None:
+    data = SAMPLES["parquet"].write(range(500))
+    for damaged in (data[:-9], data[:4], data[: len(data) // 2], data[:100] + bytes(200) + data[300:]):
+        (tmp_path / "log").write_bytes(damaged)
+        with pytest.raises(BadInput, match=r"log is a damaged Parquet file"):
+            _read(tmp_path / "log")
+
+
+def test_without_its_package_parquet_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log").write_bytes(SAMPLES["parquet"].write(range(5)))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(BadInput, match="needs pyarrow") as caught:
+        _read(tmp_path / "log")
+    assert "preheat[parquet]" in caught.value.remedy
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -229,8 +284,8 @@ def test_an_unknown_format_says_what_was_tried_and_why_not(tmp_path: Path) -> No
 
 def test_forcing_a_format_that_there_is_not_lists_those_that_there_are(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b"{}")
-    with pytest.raises(BadInput, match="there is no format 'parquet'") as caught:
-        read_requests([str(tmp_path / "log")], format="parquet", report=ReadReport())
+    with pytest.raises(BadInput, match="there is no format 'orc'") as caught:
+        read_requests([str(tmp_path / "log")], format="orc", report=ReadReport())
     assert "openai-jsonl, otlp-json" in caught.value.remedy
 
 

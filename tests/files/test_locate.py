@@ -48,8 +48,7 @@ def test_a_name_with_brackets_is_a_file_first(tmp_path: Path) -> None:
         ("{}/none.jsonl", "there is no file"),
         ("{}/*.parquet", "nothing matches"),
         ("{}/empty", "no log files in the folder"),
-        ("s3://bucket/logs/", "come later, with an extra"),
-        ("gs://bucket/log.jsonl", "gs://"),
+        ("nosuch://bucket/log.jsonl", "nosuch:// cannot be read here"),
     ],
 )
 def test_what_leads_to_nothing_is_named(folder: Path, path: str, says: str) -> None:

@@ -10,11 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.prompts.chatml import render
-from preheat.read.reader import FORMATS
+from preheat.read.reader import JSON_FORMATS
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import ReadReport
 
 NAMES = """
+conversations from value hash_ids input_length output_length chat_id parent_chat_id turn call_type startTime
+model_parameters prompt_tokens proxy_server_request params input_schema tool_use_id image_url source data top_p
+previous_response_id call_id output
 messages prompt tools functions input instructions system body request request_body response usage id request_id
 timestamp created tenant user metadata session_id model adapter temperature max_tokens role content parts type text
 name tool_calls function arguments url resourceSpans resource scopeSpans spans attributes events key value stringValue
@@ -32,23 +35,31 @@ _scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "text", "0", "[{", "user"]) | _names
 )
 _json = st.recursive(
-    _scalars | st.sampled_from(['[{"role":"user","content":"x"}]', '{"messages":7}', "[1]", '{"prompt":{}}']),
+    _scalars
+    | st.sampled_from(
+        ["tool_use", "tool_result", "function_call", "message", "human", "gpt", "data:image/png;base64,AA"]
+    )
+    | st.sampled_from(['[{"role":"user","content":"x"}]', '{"messages":7}', "[1]", '{"prompt":{}}']),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_names, inner, max_size=5),
     max_leaves=25,
 )
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", JSON_FORMATS)
 @settings(max_examples=60, deadline=None)
 @given(record=st.dictionaries(_names, _json, min_size=1, max_size=6))
 def test_requests_or_a_reason(format: str, record: dict[str, Any]) -> None:
     data = json.dumps(record).encode()
-    FORMATS[format].refusal(data)
+    JSON_FORMATS[format].refusal(data)
     try:
-        requests = list(FORMATS[format].requests(data, "log:1", ReadReport()))
+        requests = list(JSON_FORMATS[format].requests(data, "log:1", ReadReport()))
     except Unreadable:
         return
     for request in requests:
         assert request.id
-        assert (request.prompt is None) == bool(request.messages)
-        assert isinstance(render(request), str)
+        asked = (bool(request.messages), request.prompt is not None, request.blocks is not None)
+        assert sum(asked) <= 1
+        if request.blocks is None and any(asked):
+            assert isinstance(render(request), str)
+        else:
+            assert request.blocks is not None or request.input_tokens is not None

@@ -65,16 +65,15 @@ def read(paths: tuple[str, ...], **flags: Any) -> int:
                     reporter.progress("read", number, 0)
                 yield request
 
-        lines = _lines(counted(), flags)
         if _piped(flags):
-            for line in lines:
+            for line in _lines(counted(), flags):
                 click.echo(line)
         elif flags["output"]:
             from preheat.files.lines import write_lines
 
-            write_lines(flags["output"], lines)
+            write_lines(flags["output"], _lines(counted(), flags))
         else:
-            for _ in lines:
+            for _ in _lines(counted(), flags) if flags["rendered"] else counted():
                 pass
     _summary(report, flags)
     return 0
@@ -111,6 +110,11 @@ def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
         "requests": report.requests,
         "first, last": "the log has no times" if report.first_s is None else f"{report.first_s:g}, {report.last_s:g} s",
     }
+    if report.without_text:
+        facts["without text"] = f"{report.without_text} (a trace: block ids, or arrivals and lengths)"
+    if report.truncated:
+        facts["cut by the log"] = report.truncated
+    facts |= {f"noted: {what}": count for what, count in sorted(report.noted.items())}
     facts |= {f"skipped: {reason}": count for reason, count in sorted(report.skipped.items())}
     if _piped(flags):
         if report.skipped and not flags["quiet"]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import zstandard
 
 from preheat.errors import BadInput
+from preheat.files.objects import is_url, open_object, shown
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -32,15 +33,8 @@ def open_stream(path: str) -> BinaryIO:
     A plain file stays seekable. Raises :class:`BadInput` for a file that is missing or unreadable, and, from any later
     read, for one that is truncated or corrupt; the message names the file.
     """
-    if path == STDIN:
-        raw: BinaryIO = sys.stdin.buffer
-    else:
-        try:
-            raw = Path(path).open("rb")  # noqa: SIM115 - closed with the stream that wraps it
-        except (OSError, ValueError) as error:  # a name with a NUL in it is a ValueError
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise BadInput(f"cannot read {path}: {reason}", "check the path and its permissions") from error
-    name = "standard input" if path == STDIN else path
+    raw = _opened(path)
+    name = "standard input" if path == STDIN else shown(path) if is_url(path) else path
     source = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(Any, raw))
     try:
         magic = source.peek(6)[:6]
@@ -50,6 +44,18 @@ def open_stream(path: str) -> BinaryIO:
     kind, inner = _decompressor(magic, source)
     guarded = _Guarded(inner, kind, name, close=None if path == STDIN else raw.close)
     return cast(BinaryIO, io.BufferedReader(guarded, _BUFFER_BYTES))
+
+
+def _opened(path: str) -> BinaryIO:
+    if path == STDIN:
+        return sys.stdin.buffer
+    if is_url(path):
+        return open_object(path)
+    try:
+        return Path(path).open("rb")
+    except (OSError, ValueError) as error:  # a name with a NUL in it is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadInput(f"cannot read {path}: {reason}", "check the path and its permissions") from error
 
 
 def peek_head(stream: BinaryIO) -> bytes:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import glob
-import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from preheat.errors import BadInput
 from preheat.files.compressed import STDIN
+from preheat.files.objects import is_url, list_objects
 
-LOG_EXTENSIONS = frozenset({".json", ".jsonl", ".ndjson", ".log"})
+LOG_EXTENSIONS = frozenset({".json", ".jsonl", ".ndjson", ".log", ".csv", ".tsv", ".parquet", ".pb", ".binpb", ".otlp"})
 COMPRESSIONS = frozenset({".gz", ".zst", ".xz"})
-_URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
 def locate(paths: Sequence[str]) -> list[str]:
     """The files that ``paths`` name, in the order given; folders and globs sorted, no file twice.
 
-    Folders are searched to the bottom for log extensions (``.jsonl``, ``.json``, ``.ndjson``, ``.log``, each also
-    ``.gz``, ``.zst``, ``.xz``), leaving out names that begin with a dot. A file that is named outright is taken
-    whatever its name. Raises :class:`BadInput` for a path that leads to nothing, and for URLs.
+    Folders are searched to the bottom for :data:`LOG_EXTENSIONS` (each also ``.gz``, ``.zst``, ``.xz``), leaving out
+    names that begin with a dot. A file that is named outright is taken whatever its name. ``s3://bucket/...`` and the
+    like are objects, prefixes or patterns in a store. Raises :class:`BadInput` for a path that leads to nothing.
     """
     found: dict[str, None] = {}
     for path in paths:
@@ -39,11 +38,8 @@ def _locate_one(path: str) -> list[str]:
         return [STDIN]
     if not path:
         raise BadInput("the path of the log is empty", "name a file, a folder, a glob, or - for standard input")
-    if match := _URL.match(path):
-        raise BadInput(
-            f"{path}: {match[1]}:// is not read by this version; object stores come later, with an extra",
-            "copy the log here first, or pipe it in and read -",
-        )
+    if is_url(path):
+        return list_objects(path, _names_log)
     place = Path(path)
     if place.is_dir():
         files = sorted(str(file) for file in place.rglob("*") if _is_log(file, place))
@@ -61,9 +57,15 @@ def _locate_one(path: str) -> list[str]:
 
 
 def _is_log(file: Path, folder: Path) -> bool:
-    if any(part.startswith(".") for part in file.relative_to(folder).parts):
+    return _names_log(str(file.relative_to(folder))) and file.is_file()
+
+
+def _names_log(name: str) -> bool:
+    """Whether a name below a folder or prefix is one of a log."""
+    path = PurePosixPath(name.lstrip("/"))
+    if any(part.startswith(".") for part in path.parts):
         return False
-    extensions = [extension.lower() for extension in file.suffixes[-2:]]
+    extensions = [extension.lower() for extension in path.suffixes[-2:]]
     if extensions and extensions[-1] in COMPRESSIONS:
         extensions.pop()
-    return bool(extensions) and extensions[-1] in LOG_EXTENSIONS and file.is_file()
+    return bool(extensions) and extensions[-1] in LOG_EXTENSIONS

@@ -49,11 +49,19 @@ class ChatMLRenderer:
         self.rendering = rendering
 
     def render(self, request: Request, add_generation_prompt: bool = True) -> str:
+        _refuse_silence(request)
         try:
             return chatml.render(request, add_generation_prompt)
         # Tools and tool calls are whatever JSON a log holds.
         except (RecursionError, ValueError, OverflowError) as error:
             raise PromptNotRenderable(f"{request.source or request.id} cannot be rendered: {error}") from error
+
+
+def _refuse_silence(request: Request) -> None:
+    """A trace may hold no text at all: nothing that a template would make of that was ever asked."""
+    if not request.messages and request.prompt is None:
+        kind = "arrivals" if request.blocks is None else "block ids"
+        raise PromptNotRenderable(f"{request.source or request.id}: no text: a trace of {kind}")
 
 
 class TemplateRenderer:
@@ -82,6 +90,7 @@ class TemplateRenderer:
     def render(self, request: Request, add_generation_prompt: bool = True) -> str:
         if request.prompt is not None:
             return request.prompt
+        _refuse_silence(request)
         if request.truncated:
             return self._render_cut(request)
         return self._render(request, request.messages, add_generation_prompt)

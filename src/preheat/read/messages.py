@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from preheat.read.content import expanded, holds_blocks, without_media
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import Message
 
@@ -14,12 +15,13 @@ _ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
 
 
 def messages_of(value: Any) -> tuple[Message, ...]:
-    """A JSON list of messages. Raises :class:`Unreadable` for anything else, and for an empty list."""
+    """A JSON list of messages, Anthropic's with their blocks too. Raises :class:`Unreadable` for anything else, and for
+    an empty list."""
     if not isinstance(value, list):
         raise Unreadable("messages are not a list")
     if not value:
         raise Unreadable("no messages")
-    return tuple(message_of(entry) for entry in value)
+    return tuple(message_of(each) for entry in value for each in (expanded(entry) if holds_blocks(entry) else (entry,)))
 
 
 def message_of(entry: Any) -> Message:
@@ -40,7 +42,7 @@ def message_of(entry: Any) -> Message:
         raise Unreadable("a message's content is neither text nor parts")
     return Message(
         role=_ROLES.get(role, role),
-        content=content,
+        content=without_media(content) if isinstance(content, list) else content,
         name=entry["name"] if isinstance(entry.get("name"), str) else None,
         tool_calls=calls if isinstance(calls, list) and calls else None,
         tool_call_id=call_id if isinstance(call_id, str) else None,
@@ -90,9 +92,17 @@ def as_text(value: Any) -> str:
 
 
 def openai_tool(tool: Any) -> Any:
-    """``{"type": "function", "name", ...}`` in the nested form that chat endpoints take; others as they are."""
-    if not isinstance(tool, dict) or "function" in tool or tool.get("type", "function") != "function":
+    """A function's description in the nested form that chat endpoints take, from the flat one (Responses) and
+    Anthropic's (``input_schema``); others as they are. ``cache_control`` is no part of a prompt."""
+    if not isinstance(tool, dict):
         return tool
-    if not isinstance(tool.get("name"), str) or "input_schema" in tool:
+    if "cache_control" in tool:
+        tool = {name: value for name, value in tool.items() if name != "cache_control"}
+    if "function" in tool or tool.get("type", "function") not in ("function", "custom"):
         return tool
-    return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
+    if not isinstance(tool.get("name"), str):
+        return tool
+    function = {name: value for name, value in tool.items() if name != "type"}
+    if "input_schema" in function:
+        function["parameters"] = function.pop("input_schema")
+    return {"type": "function", "function": function}

@@ -1,8 +1,9 @@
 """OpenAI-style logs: one request a line, bare, in a batch file, or in an envelope with time, tenant and session.
 
 ``{"messages", "tools", "model", ...}``, ``{"prompt", ...}``, ``{"custom_id", "method", "url", "body"}``,
-``{"request_id", "timestamp", "tenant", "session_id", "messages", "tools"}``, and any envelope that has the
-request's body under ``body``, ``request`` or ``request_body``. Nearly every line is decoded straight into
+``{"request_id", "timestamp", "tenant", "session_id", "messages", "tools"}``, calls of the Responses API (``input``,
+``instructions``, ``previous_response_id``), and any envelope that has the request's body under ``body``, ``request``,
+``request_body``, ``params`` or ``payload``, as an object or as JSON text. Nearly every line is decoded straight into
 :class:`_Line`; only what does not fit its types is taken apart by :mod:`preheat.read.openai_odd`.
 """
 
@@ -14,9 +15,11 @@ from typing import Any
 import msgspec
 
 from preheat.read import openai_odd
+from preheat.read.content import only_text
 from preheat.read.json_framing import JSON_RECORDS
+from preheat.read.parameters import SAMPLING
 from preheat.read.scalars import Count
-from preheat.read.times import seconds
+from preheat.read.times import first_time
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import Message, ReadReport, Request
 
@@ -36,12 +39,6 @@ class _Line(msgspec.Struct):
     messages: tuple[Message, ...] | None = None
     prompt: str | None = None
     tools: list[Any] | None = None
-    system: msgspec.Raw = msgspec.Raw()
-    functions: msgspec.Raw = msgspec.Raw()
-    input: msgspec.Raw = msgspec.Raw()
-    body: msgspec.Raw = msgspec.Raw()
-    request: msgspec.Raw = msgspec.Raw()
-    request_body: msgspec.Raw = msgspec.Raw()
     request_id: str | None = None
     custom_id: str | None = None
     id: str | None = None
@@ -55,6 +52,8 @@ class _Line(msgspec.Struct):
     metadata: dict[str, Any] | None = None
     session_id: str | None = None
     conversation_id: str | None = None
+    parent_id: str | None = None
+    turn: Count | None = None
     model: str | None = None
     adapter: str | None = None
     lora: str | None = None
@@ -65,9 +64,16 @@ class _Line(msgspec.Struct):
     usage: _Usage | None = None
     input_tokens: Count | None = None
     output_tokens: Count | None = None
+    system: Any = None
+    functions: Any = None
+    body: Any = None
+    request: Any = None
 
 
-_line = msgspec.json.Decoder(_Line)
+_SampledLine: type[Any] = msgspec.defstruct("_SampledLine", [(name, Any, None) for name in SAMPLING], bases=(_Line,))
+_line = msgspec.json.Decoder(_SampledLine)
+_FIRST_SAMPLING = len(_Line.__struct_fields__)
+_NO_SAMPLING = (None,) * len(SAMPLING)
 
 
 class OpenAIJsonl:
@@ -87,20 +93,36 @@ class OpenAIJsonl:
         try:
             line = _line.decode(record)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return openai_odd.requests(record, where)
-        messages = line.messages
-        if (not messages and line.prompt is None) or line.system or line.functions or (line.body or line.request):
-            return openai_odd.requests(record, where)
-        return (_request(line, where),)
+            return openai_odd.requests(record, where, report)
+        if not _usual(line):
+            return openai_odd.requests(record, where, report)
+        return (_request(line, where, report),)
 
 
-def _request(line: _Line, where: str) -> Request:
+def _usual(line: Any) -> bool:
+    """Whether nothing in the line needs more than its types say: nothing wrapped, no media, no other API's tools."""
+    messages, tools = line.messages, line.tools
+    if not messages:
+        if line.prompt is None or line.body or line.request:
+            return False
+    else:
+        for message in messages:
+            content = message.content
+            if content.__class__ is list and not only_text(content):
+                return False
+    return not (line.system or line.functions) and (
+        not tools or all(type(tool) is dict and "function" in tool for tool in tools)
+    )
+
+
+def _request(line: Any, where: str, report: ReadReport) -> Request:
     chat = bool(line.messages)
     usage = line.usage
     metadata = line.metadata or {}
+    sampling = msgspec.structs.astuple(line)[_FIRST_SAMPLING:]
     return Request(
         id=line.request_id or line.custom_id or line.id or where,
-        time_s=_first_time(line),
+        time_s=first_time((line.timestamp, line.time, line.created, line.created_at), report),
         messages=line.messages or (),
         prompt=None if chat else line.prompt,
         tools=line.tools or None,
@@ -108,7 +130,10 @@ def _request(line: _Line, where: str) -> Request:
         adapter=line.adapter or line.lora or line.lora_name,
         tenant=line.tenant or line.tenant_id or openai_odd.tenant_in(metadata) or line.user,
         session=line.session_id or line.conversation_id or openai_odd.session_in(metadata),
+        parent=line.parent_id,
+        turn=line.turn,
         temperature=line.temperature,
+        sampling=None if sampling == _NO_SAMPLING else _said(sampling),
         max_tokens=line.max_tokens if line.max_tokens is not None else line.max_completion_tokens,
         input_tokens=line.input_tokens if usage is None else _either(usage.prompt_tokens, usage.input_tokens),
         output_tokens=line.output_tokens if usage is None else _either(usage.completion_tokens, usage.output_tokens),
@@ -116,13 +141,8 @@ def _request(line: _Line, where: str) -> Request:
     )
 
 
-def _first_time(line: _Line) -> float | None:
-    for value in (line.timestamp, line.time, line.created, line.created_at):
-        if value is not None:
-            time_s = seconds(value)
-            if time_s is not None:
-                return time_s
-    return None
+def _said(sampling: tuple[Any, ...]) -> dict[str, Any]:
+    return {name: value for name, value in zip(SAMPLING, sampling, strict=True) if value is not None}
 
 
 def _either(first: int | None, second: int | None) -> int | None:

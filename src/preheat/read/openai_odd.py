@@ -2,49 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from preheat.read.messages import messages_of, openai_tool
+from preheat.read.parameters import sampling_in
+from preheat.read.responses_items import chat_of
 from preheat.read.scalars import as_name, as_number, as_whole
-from preheat.read.times import seconds
+from preheat.read.times import first_time
 from preheat.read.unreadable import Unreadable
-from preheat.records.request import Message, Request
+from preheat.records.request import Message, ReadReport, Request
 
-_ENVELOPES = ("body", "request", "request_body")
+ENVELOPES = ("body", "request", "request_body", "requestBody", "params", "payload", "proxy_server_request")
+"""Under which names gateways, batch files and proxies keep the body of a request; an object, or one as JSON text."""
 _IDS = ("request_id", "custom_id", "id")
-_TIMES = ("timestamp", "time", "created", "created_at", "@timestamp", "start_time", "startTime")
+TIMES = ("timestamp", "time", "created", "created_at", "@timestamp", "start_time", "startTime", "ts", "request_time")
 _TENANTS = ("tenant", "tenant_id", "organization", "organization_id", "org_id", "team_id")
 _USERS = ("user", "user_id", "end_user")
 _SESSIONS = ("session_id", "session", "conversation_id", "conversation", "thread_id")
+_PARENTS = ("parent_id", "parent", "parent_request_id", "previous_response_id")
+_TURNS = ("turn", "turn_index")
 _ADAPTERS = ("adapter", "lora", "lora_name")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_ASKED = ("messages", "prompt", "input")
+_OF_RESPONSES = frozenset(
+    {"instructions", "previous_response_id", "max_output_tokens", "text", "reasoning", "tools", "temperature", "top_p"}
+)
+"""Fields that a call of the Responses API may have, and one for embeddings never."""
 _decoder = msgspec.json.Decoder()
 
 
-def requests(record: bytes, where: str) -> Iterable[Request]:
+def requests(record: bytes, where: str, report: ReadReport) -> tuple[Request, ...]:
     """The request in ``record`` (several for a list of prompts). Raises :class:`Unreadable`."""
-    outer = decode_object(record)
-    layers = _layers(outer)
+    return requests_in(decode_object(record), where, report)
+
+
+def requests_in(
+    outer: dict[str, Any], where: str, report: ReadReport, *, may_be_silent: bool = False
+) -> tuple[Request, ...]:
+    """The same of a decoded record. ``may_be_silent``: it may be an arrival that says nothing of what was asked."""
+    layers = layers_of(outer)
     body = layers[-1]
-    prompts, messages = _what_was_asked(body, str(outer.get("url") or ""))
-    if not messages and not prompts:
+    prompts, messages = _what_was_asked(body, outer)
+    goes_on = as_name(body.get("previous_response_id")) is not None
+    if not messages and not prompts and not may_be_silent:
         raise Unreadable(_why_not(layers))
+    if goes_on:  # what was said before stands between the instructions and this input, and is not in the record
+        messages = tuple(itertools.takewhile(lambda message: message.role == "system", messages))
     ident = _text(layers, _IDS) or where
     metadata = _metadata(layers)
     one = Request(
         id=ident,
-        time_s=next((time for time in map(seconds, _values(layers, _TIMES)) if time is not None), None),
+        time_s=first_time(_values(layers, TIMES), report),
         messages=messages,
         prompt=prompts[0] if prompts else None,
         tools=_tools(body),
+        truncated=goes_on,
         model=_text(layers, ("model",)),
         adapter=_text(layers, _ADAPTERS),
         tenant=_text(layers, _TENANTS) or tenant_in(metadata) or _text(layers, _USERS),
-        session=_text(layers, _SESSIONS) or session_in(metadata),
+        session=_session(layers) or session_in(metadata),
+        parent=_text(layers, _PARENTS),
+        turn=_whole(layers, _TURNS),
         temperature=_number(layers, ("temperature",)),
+        sampling=sampling_in(body),
         max_tokens=_whole(layers, _LIMITS),
         input_tokens=_usage(outer, ("prompt_tokens", "input_tokens")),
         output_tokens=_usage(outer, ("completion_tokens", "output_tokens")),
@@ -72,16 +96,26 @@ def decode_object(record: bytes) -> dict[str, Any]:
     return value
 
 
-def _layers(outer: dict[str, Any]) -> list[dict[str, Any]]:
-    """The line, and the request's body inside it where there is one; fields of the outer layer win."""
-    for name in _ENVELOPES:
-        inner = outer.get(name)
-        if isinstance(inner, str) and inner.lstrip()[:1] == "{":
-            inner = _decoded(inner)
-        if isinstance(inner, dict):
-            deeper = inner.get("body")
-            return [outer, inner, deeper] if isinstance(deeper, dict) else [outer, inner]
-    return [outer]
+def layers_of(outer: dict[str, Any]) -> list[dict[str, Any]]:
+    """The line, and what is wrapped in it down to what says what was asked; fields of outer layers win."""
+    layers = [outer]
+    while len(layers) <= len(ENVELOPES) and not any(layers[-1].get(name) is not None for name in _ASKED):
+        inner = _unwrapped(layers[-1])
+        if inner is None:
+            break
+        layers.append(inner)
+    return layers
+
+
+def _unwrapped(layer: dict[str, Any]) -> dict[str, Any] | None:
+    """What is in the first envelope that says what was asked, else in the first there is."""
+    inner = [value for name in ENVELOPES if isinstance(value := _object(layer.get(name)), dict)]
+    speaking = (value for value in inner if any(name in value for name in (*_ASKED, *ENVELOPES)))
+    return next(speaking, inner[0] if inner else None)
+
+
+def _object(value: Any) -> Any:
+    return _decoded(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else value
 
 
 def _decoded(text: str) -> Any:
@@ -91,25 +125,42 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def _what_was_asked(body: dict[str, Any], url: str) -> tuple[list[str], tuple[Message, ...]]:
+def _what_was_asked(body: dict[str, Any], outer: dict[str, Any]) -> tuple[list[str], tuple[Message, ...]]:
     """Prompts of a completion, or the messages of a chat (also Anthropic's ``system``, OpenAI's Responses)."""
     if body.get("messages"):
         return [], (*_system(body.get("system")), *messages_of(body["messages"]))
     if (prompt := body.get("prompt")) is not None:
         return _prompts(prompt), ()
-    asked = body.get("input")
-    if asked is None or "embedding" in url or "rerank" in url:
+    asked, url = body.get("input"), str(outer.get("url") or outer.get("endpoint") or "")
+    if asked is None or "embedding" in url or "rerank" in url or "moderation" in url:
         return [], ()
-    listed = isinstance(asked, list) and bool(asked) and all(isinstance(entry, dict) for entry in asked)
-    if listed:
-        return [], (*_system(body.get("instructions")), *messages_of([e for e in asked if "role" in e] or asked))
-    if isinstance(asked, str) and ("instructions" in body or url.endswith("/responses")):
+    if isinstance(asked, str) and asked[:2] in ("[{", '{"'):
+        asked = _decoded(asked) or asked
+    if isinstance(asked, dict) and isinstance(asked.get("messages"), list):
+        asked = asked["messages"]
+    if isinstance(asked, list) and asked and all(isinstance(entry, dict) for entry in asked):
+        messages = chat_of(asked)
+        if not messages:
+            raise Unreadable("an input without a message")
+        return [], (*_system(body.get("instructions")), *messages_of(messages))
+    if isinstance(asked, str) and (_OF_RESPONSES & body.keys() or url.endswith("/responses") or _answered(outer)):
         return [], (*_system(body.get("instructions")), Message(role="user", content=asked))
     return [], ()
 
 
+def _answered(outer: dict[str, Any]) -> bool:
+    """Whether the record's own response is one of the Responses API."""
+    response = outer.get("response")
+    inner = response.get("body", response) if isinstance(response, dict) else {}
+    return isinstance(inner, dict) and inner.get("object") == "response"
+
+
 def _system(value: Any) -> tuple[Message, ...]:
-    return (Message(role="system", content=value),) if isinstance(value, str | list) and value else ()
+    """A system prompt that stands apart: text, or Anthropic's text blocks, which engines join."""
+    if isinstance(value, list):
+        texts = [part.get("text") if isinstance(part, dict) else part for part in value]
+        value = "".join(text for text in texts if isinstance(text, str))
+    return (Message(role="system", content=value),) if isinstance(value, str) and value else ()
 
 
 def _prompts(prompt: Any) -> list[str]:
@@ -143,8 +194,17 @@ def _why_not(layers: list[dict[str, Any]]) -> str:
     return "neither messages nor a prompt"
 
 
-def _values(layers: Sequence[dict[str, Any]], names: Sequence[str]) -> list[Any]:
-    return [layer[name] for layer in layers for name in names if layer.get(name) is not None]
+def _values(layers: Sequence[dict[str, Any]], names: Sequence[str]) -> Iterator[Any]:
+    return (layer[name] for layer in layers for name in names if layer.get(name) is not None)
+
+
+def _session(layers: Sequence[dict[str, Any]]) -> str | None:
+    """A name, or an object that has one (``"conversation": {"id": ...}``)."""
+    for value in _values(layers, _SESSIONS):
+        name = as_name(value.get("id") if isinstance(value, dict) else value)
+        if name is not None:
+            return name
+    return None
 
 
 def _text(layers: Sequence[dict[str, Any]], names: Sequence[str]) -> str | None:
@@ -169,7 +229,7 @@ def _usage(outer: dict[str, Any], names: Sequence[str]) -> int | None:
 
 def _metadata(layers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
-    for value in reversed(_values(layers, ("metadata",))):
+    for value in reversed(list(_values(layers, ("metadata",)))):
         merged |= value if isinstance(value, dict) else {}
     return merged
 

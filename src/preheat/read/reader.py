@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from preheat.errors import BadInput
 from preheat.files.compressed import STDIN, open_stream, peek_head
 from preheat.files.locate import locate
+from preheat.read.anthropic import AnthropicMessages
+from preheat.read.azure_csv import AzureCSV
+from preheat.read.bailian import Bailian
+from preheat.read.burstgpt_csv import BurstGPTCSV
+from preheat.read.csv_framing import CSV_ROWS
 from preheat.read.framing import Framing, UnknownFormat, framing_of, refuse_utf16
+from preheat.read.litellm import LiteLLM
+from preheat.read.mooncake import Mooncake
+from preheat.read.oddities import Oddities
 from preheat.read.openai_jsonl import OpenAIJsonl
 from preheat.read.otlp_json import OTLPJson
+from preheat.read.parquet_table import ParquetTable
+from preheat.read.servegen import ServeGenLengths, ServeGenRates
+from preheat.read.sharegpt import ShareGPT
+from preheat.read.tables import Table
 from preheat.read.unreadable import MISSHAPEN, UNEXPECTED_SHAPE, Unreadable
 from preheat.records.request import ReadReport, Request
 
@@ -43,9 +56,26 @@ class Reader(Protocol[Record_contra]):
         ...
 
 
-FORMATS: dict[str, Reader[Any]] = {
+JSON_FORMATS: dict[str, Reader[bytes]] = {
+    "mooncake": Mooncake(),
+    "bailian": Bailian(),
+    "servegen-lengths": ServeGenLengths(),
+    "sharegpt": ShareGPT(),
+    "litellm": LiteLLM(),
+    "anthropic-messages": AnthropicMessages(),
     "openai-jsonl": OpenAIJsonl(),
     "otlp-json": OTLPJson(),
+}
+"""Those that are told by what only they have come first."""
+_NESTED = tuple(reader for name, reader in JSON_FORMATS.items() if name != "openai-jsonl")
+
+FORMATS: dict[str, Reader[Any]] = {
+    "parquet": ParquetTable(_NESTED),
+    "azure-csv": AzureCSV(),
+    "burstgpt-csv": BurstGPTCSV(),
+    "servegen-rates": ServeGenRates(),
+    "csv": Table("csv", CSV_ROWS),
+    **JSON_FORMATS,
 }
 """Tried in this order when the format is not forced: of those whose framing takes the stream, the first that takes one
 of its first records. What takes every stream (JSON records) comes after all that tell theirs."""
@@ -68,10 +98,11 @@ def read_requests(paths: Sequence[str], *, format: str | None = None, report: Re
 
 
 def _read_files(files: list[str], format: str | None, report: ReadReport, named: str) -> Iterator[Request]:
-    before = report.requests
+    before, oddities = report.requests, Oddities(report)
     for file in files:
         report.files += 1
-        yield from _read_file(file, format, report, alone=len(files) == 1)
+        yield from _read_file(file, format, report, oddities, alone=len(files) == 1)
+    oddities.end()
     if report.requests == before:
         reasons = "; ".join(f"{count} x {reason}" for reason, count in report.skipped.items())
         raise BadInput(
@@ -80,7 +111,9 @@ def _read_files(files: list[str], format: str | None, report: ReadReport, named:
         )
 
 
-def _read_file(file: str, format: str | None, report: ReadReport, *, alone: bool) -> Iterator[Request]:
+def _read_file(
+    file: str, format: str | None, report: ReadReport, oddities: Oddities, *, alone: bool
+) -> Iterator[Request]:
     name = "stdin" if file == STDIN else file
     with open_stream(file) as stream:
         try:
@@ -91,8 +124,8 @@ def _read_file(file: str, format: str | None, report: ReadReport, *, alone: bool
             report.skip(name, unknown.reason)
             return
         if reader is not None:
-            yield from _through(reader, iter(head), report)
-            yield from _through(reader, rest, report)
+            found = itertools.chain(head, rest)
+            yield from _through(reader, found, report, oddities, forced=format is not None)
 
 
 Found = Iterator[tuple[str, Any]]
@@ -142,23 +175,25 @@ def _refusal(reader: Reader[Any], record: Any) -> str | None:
         return UNEXPECTED_SHAPE
 
 
-def _through(reader: Reader[Any], found: Found, report: ReadReport) -> Iterator[Request]:
-    requests, name = reader.requests, reader.name
+def _through(
+    reader: Reader[Any], found: Found, report: ReadReport, oddities: Oddities, *, forced: bool
+) -> Iterator[Request]:
+    """All requests of the records, each looked at for what is odd. A record that the file's own format refuses is
+    offered to the others of the same framing, unless the format was ``forced``."""
+    others = () if forced else tuple(each for each in FORMATS.values() if each.framing is reader.framing)
+    read, name, look = reader.requests, reader.name, oddities.look
     for where, record in found:
         try:
-            for request in requests(record, where, report):
+            for request in read(record, where, report):
                 report.requests += 1
                 report.formats[name] = report.formats.get(name, 0) + 1
-                time_s = request.time_s
-                if time_s is not None:
-                    if report.first_s is None or report.last_s is None:
-                        report.first_s = report.last_s = time_s
-                    elif time_s > report.last_s:
-                        report.last_s = time_s
-                    elif time_s < report.first_s:
-                        report.first_s = time_s
+                look(request, record)
                 yield request
         except Unreadable as why:
-            report.skip(where, why.message)
+            other = next((each for each in others if each is not reader and _refusal(each, record) is None), None)
+            if other is None:
+                report.skip(where, why.message)
+            else:
+                yield from _through(other, iter(((where, record),)), report, oddities, forced=True)
         except MISSHAPEN:
             report.skip(where, UNEXPECTED_SHAPE)

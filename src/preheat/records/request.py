@@ -25,7 +25,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=
     log's own clock (epoch seconds, or seconds from the log's start); ``max_tokens`` is the caller's limit,
     ``output_tokens`` what was really generated; ``sampling`` holds the other parameters as the log names them
     (``top_p``, ``seed``, ``stop``, ``response_format``, ``tool_choice``...). ``parent`` is the id of the request (or
-    span) that this one follows in its ``session``, ``turn`` its place there from 0. ``truncated``: the log itself cut
+    span) that this one follows in its ``session``, ``turn`` its place there, from 0 or as the log counts. ``truncated``: the log itself cut
     the prompt, so it is known only up to there. ``source`` is ``FILE:LINE``, for messages to the user.
     """
 
@@ -55,16 +55,23 @@ class ReadReport(msgspec.Struct, kw_only=True):
     """What a reader saw: counts, and why anything was left out. Filled while requests are read.
 
     ``skipped`` counts by reason; ``quarantine`` names up to 100 of the lines left out, as
-    ``(FILE:LINE, reason)``; the first and last request times are in the log's own clock.
+    ``(FILE:LINE, reason)``; the first and last request times are in the log's own clock. ``noted`` counts what was
+    read all the same, yet is odd (times that go back, an id that came before). ``time_units`` counts how times are
+    written (``s``, ``ms``, ``us``, ``ns``, ``ISO 8601``), as far as the format leaves it open. Of the requests,
+    ``without_text`` have neither messages nor a prompt (a trace), and of ``truncated`` ones the log cut the prompt.
     """
 
     files: int = 0
     formats: dict[str, int] = {}
     lines: int = 0
     requests: int = 0
+    without_text: int = 0
+    truncated: int = 0
     bytes: int = 0
     skipped: dict[str, int] = {}
     quarantine: list[tuple[str, str]] = []
+    noted: dict[str, int] = {}
+    time_units: dict[str, int] = {}
     first_s: float | None = None
     last_s: float | None = None
 
@@ -73,3 +80,7 @@ class ReadReport(msgspec.Struct, kw_only=True):
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
         if len(self.quarantine) < 100:
             self.quarantine.append((where, reason))
+
+    def note(self, what: str) -> None:
+        """Count one thing that is odd, and was read."""
+        self.noted[what] = self.noted.get(what, 0) + 1
