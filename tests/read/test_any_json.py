@@ -62,4 +62,4 @@ def test_requests_or_a_reason(format: str, record: dict[str, Any]) -> None:
         if request.blocks is None and any(asked):
             assert isinstance(render(request), str)
         else:
-            assert request.blocks is not None or request.input_tokens is not None
+            assert request.blocks is not None or request.input_tokens is not None or request.truncated

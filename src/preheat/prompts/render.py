@@ -59,7 +59,7 @@ class ChatMLRenderer:
 
 def _refuse_silence(request: Request) -> None:
     """A trace may hold no text at all: nothing that a template would make of that was ever asked."""
-    if not request.messages and request.prompt is None:
+    if not request.messages and request.prompt is None and not request.truncated:
         kind = "arrivals" if request.blocks is None else "block ids"
         raise PromptNotRenderable(f"{request.source or request.id}: no text: a trace of {kind}")
 

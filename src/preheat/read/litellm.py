@@ -15,6 +15,7 @@ import msgspec
 
 from preheat.read.json_framing import JSON_RECORDS
 from preheat.read.openai_odd import decode_object, requests_in
+from preheat.read.scalars import as_number, as_whole
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import ReadReport, Request
 
@@ -48,7 +49,7 @@ class LiteLLM:
         if any(kind in call for kind in _NO_PROMPTS):
             raise Unreadable("an embedding or other request without a prompt")
         asked = _asked(given)
-        counted = given.get("prompt_tokens") not in (None, 0)
+        counted = as_whole(as_number(given.get("prompt_tokens"))) is not None
         return requests_in({**_frame(given), **asked}, where, report, may_be_silent=not asked and counted)
 
 

@@ -25,8 +25,9 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=
     log's own clock (epoch seconds, or seconds from the log's start); ``max_tokens`` is the caller's limit,
     ``output_tokens`` what was really generated; ``sampling`` holds the other parameters as the log names them
     (``top_p``, ``seed``, ``stop``, ``response_format``, ``tool_choice``...). ``parent`` is the id of the request (or
-    span) that this one follows in its ``session``, ``turn`` its place there, from 0 or as the log counts. ``truncated``: the log itself cut
-    the prompt, so it is known only up to there. ``source`` is ``FILE:LINE``, for messages to the user.
+    span) that this one follows in its ``session``, ``turn`` its place there, from 0 or as the log counts.
+    ``truncated``: the log itself cut the prompt, so it is known only up to there. ``source`` is ``FILE:LINE``,
+    for messages to the user.
     """
 
     id: str
