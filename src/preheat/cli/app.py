@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("preheat.cli.up:up", "The whole job: learn from a log, warm an engine, prove it, report."),
     "read": ("preheat.cli.read:read", "Normalise and count a log; say what was skipped and why."),
     "mine": ("preheat.cli.mine:mine", "Log → profile: the prefixes that prompts share."),
+    "merge": ("preheat.cli.merge:merge", "Profiles → one profile, as if mined at once."),
     "simulate": ("preheat.cli.simulate:simulate", "Hit rate against cache size: policies, optimum and ceiling."),
     "plan": ("preheat.cli.plan:plan", "Profile + budget → plan; also 'plan show'."),
     "warm": ("preheat.cli.warm:warm", "Warm engines by a plan and verify by their own word."),

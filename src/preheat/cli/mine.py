@@ -9,9 +9,11 @@ import click
 
 from preheat.cli.options import ResultFile, log_format_option, output_options, template_option
 from preheat.cli.progress import Reporter
+from preheat.cli.wiring import rendering_from, spooled
 from preheat.errors import BadInput
 
 if TYPE_CHECKING:
+    from preheat.mine.settings import MineSettings
     from preheat.records.profile import Profile
     from preheat.records.request import Request
 
@@ -20,30 +22,66 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--until", metavar="TIME", help="Leave out what comes at or after: ISO 8601, epoch seconds, or 24h.")
 @click.option("--no-text", is_flag=True, help="Keep hashes only; such a profile cannot be planned from.")
-@click.option("--gexf", type=ResultFile(), metavar="FILE", help="Also write the token-flow graph, which Gephi opens.")
+@click.option("--drop-tenant", multiple=True, metavar="NAME", help="Take this tenant out of the profile; may repeat.")
 @click.option("-o", "--output", type=ResultFile(), default="profile.json.zst", show_default=True, metavar="FILE")
 @log_format_option
 @template_option
 @output_options
 def mine(paths: tuple[str, ...], **flags: Any) -> int:
-    """Log → profile: a prefix tree over the rendered prompts, with tenants, adapters, arrival times and clusters."""
+    """Log → profile: a prefix tree over the rendered prompts, with tenants, adapters, arrival times and clusters.
+
+    A PATH may also be a profile of an earlier time: then what the logs hold is added to it.
+    """
     from preheat.cli.show import print_facts, print_json
-    from preheat.cli.views import check_views, write_views
-    from preheat.cli.wiring import rendering_from, spooled
-    from preheat.files.versioned import save
-    from preheat.mine.miner import mine as run
+    from preheat.files.versioned import load, save
+    from preheat.mine.merge import merge, without_tenants
     from preheat.mine.settings import MineSettings
+    from preheat.records.profile import Profile
+
+    settings = MineSettings(keep_text=not flags["no_text"])
+    with spooled(paths) as files:
+        logs, earlier = _apart(files)
+        profiles = [load(path, Profile) for path in earlier]
+        if logs:
+            profiles.append(_mined(logs, profiles, settings, flags))
+        elif flags["until"]:
+            raise BadInput("--until cuts a log, and only profiles were named", "name a log")
+    profile = profiles[0] if logs and len(profiles) == 1 else merge(profiles, settings)
+    if flags["drop_tenant"]:
+        profile = without_tenants(profile, flags["drop_tenant"], settings)
+    save(flags["output"], profile)
+    facts = summary(profile)
+    print_json(facts) if flags["json"] else print_facts(f"profile: {flags['output']}", facts)
+    return 0
+
+
+def _apart(paths: list[str]) -> tuple[list[str], list[str]]:
+    """Logs, and profiles of an earlier time."""
+    from preheat.files.locate import locate
+    from preheat.files.versioned import schema_of
+    from preheat.records.profile import SCHEMA
+
+    logs: list[str] = []
+    profiles: list[str] = []
+    for file in locate(paths):
+        (profiles if schema_of(file) == SCHEMA else logs).append(file)
+    return logs, profiles
+
+
+def _mined(logs: list[str], earlier: list[Profile], settings: MineSettings, flags: dict[str, Any]) -> Profile:
+    """What the logs hold; where there is an earlier profile, rendered as it was, and not yet derived from."""
+    from preheat.mine.miner import mine as run
     from preheat.prompts.render import renderer_for
     from preheat.read.reader import read_requests
     from preheat.read.split import find_cut
     from preheat.records.rendering import Rendering
     from preheat.records.request import ReadReport
 
-    check_views(flags)
     report = ReadReport()
-    renderer = renderer_for(rendering_from(flags["model"]) or Rendering())
-    with Reporter(flags["progress"], flags["quiet"]) as reporter, spooled(paths) as logs:
-        until_s = find_cut(logs, flags["until"], 1.0, flags["format"]).until_s if flags["until"] else None
+    as_before = earlier[0].rendering if earlier else Rendering()
+    renderer = renderer_for(rendering_from(flags["model"]) or as_before)
+    until_s = find_cut(logs, flags["until"], 1.0, flags["format"]).until_s if flags["until"] else None
+    with Reporter(flags["progress"], flags["quiet"]) as reporter:
 
         def wanted() -> Iterator[Request]:
             for number, request in enumerate(read_requests(logs, format=flags["format"], report=report)):
@@ -54,12 +92,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
             if until_s is not None and report.first_s is None and report.requests:
                 raise BadInput("the log has no times, so that nothing in it is before --until", "leave out --until")
 
-        profile = run(wanted(), renderer, MineSettings(keep_text=not flags["no_text"]), report)
-    save(flags["output"], profile)
-    write_views(profile, flags["gexf"])
-    facts = summary(profile)
-    print_json(facts) if flags["json"] else print_facts(f"profile: {flags['output']}", facts)
-    return 0
+        return run(wanted(), renderer, settings, report, derived=not earlier)
 
 
 def summary(profile: Profile) -> dict[str, object]:
@@ -69,13 +102,31 @@ def summary(profile: Profile) -> dict[str, object]:
     span = f"over {profile.end_s - profile.start_s:.0f} s, cold start"
     return {
         "requests": profile.requests,
+        "of those without a prompt": profile.without_prompt,
+        "of those cut by the log": profile.truncated,
         "tenants": len(profile.tenants),
         "partitions (model, adapter)": len(profile.partitions),
-        "blocks of 64 characters": profile.blocks,
+        f"blocks of {_unit(profile)}": profile.blocks,
         "distinct blocks": profile.distinct_blocks,
         "seen before": f"{rate:.1%} of {profile.blocks} blocks, {span}",
         "tree nodes": len(profile.nodes),
         "pruned nodes": profile.pruned_nodes,
+        "counts are short by at most": profile.count_error,
+        "text kept": _text_kept(profile),
         "clusters": f"{len(profile.clusters)} of {profile.cluster_sample} sampled prompts",
         "rendering": profile.rendering.name,
     } | {f"skipped: {reason}": count for reason, count in sorted(profile.skipped.items())}
+
+
+def _unit(profile: Profile) -> str:
+    """What a block is."""
+    sizes = {partition.block_tokens for partition in profile.partitions}
+    named = [f"{size or 'unknown'} tokens" for size in sorted(size for size in sizes if size is not None)]
+    if None in sizes or not sizes:
+        named.insert(0, f"{profile.block_chars} characters")
+    return " or ".join(named)
+
+
+def _text_kept(profile: Profile) -> str:
+    kept = sum(node.blocks for node in profile.nodes if node.text is not None)
+    return f"{kept} of {profile.distinct_blocks} distinct blocks"

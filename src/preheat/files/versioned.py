@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from preheat.files.atomic import write_bytes, write_text
 from preheat.files.compressed import open_stream
 from preheat.files.journal import Journal
 
-__all__ = ["Journal", "digest", "load", "save", "write_bytes", "write_text"]
+__all__ = ["Journal", "digest", "load", "save", "schema_of", "write_bytes", "write_text"]
 
 T = TypeVar("T")
 PRETTY_LIMIT_BYTES = 1 << 20
@@ -24,6 +25,8 @@ _GIVE_OURS = "give a file that preheat wrote"
 _WRITE_AGAIN = "write it again with the stage that it came from"
 _CHECK_NUMBERS = "check the numbers that went in: times, costs, budgets"
 _LONGEST_VERSION = 9
+_HEAD_BYTES = 200
+_SCHEMA = re.compile(rb'\s*\{\s*"schema"\s*:\s*"(preheat\.[a-z.]+)"')
 _LONGEST_SHOWN = 60
 _TOO_DEEP = "it is nested too deeply"
 _LEVEL = 6
@@ -99,6 +102,16 @@ def load(path: str | Path, type: type[T]) -> T:
         raise BadInput(f"{path} is damaged or was edited: {error}", _WRITE_AGAIN) from error
     except RecursionError as error:
         raise BadInput(f"{path} is damaged or was edited: {_TOO_DEEP}", _WRITE_AGAIN) from error
+
+
+def schema_of(path: str | Path) -> str | None:
+    """The schema of a file that :func:`save` wrote, by its first bytes; ``None`` for any other file.
+
+    Raises :class:`BadInput` for a missing file, or one that is damaged from the start.
+    """
+    with open_stream(str(path)) as stream:
+        found = _SCHEMA.match(stream.read(_HEAD_BYTES))
+    return found[1].decode() if found else None
 
 
 def digest(record: Any) -> str:

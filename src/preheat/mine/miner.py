@@ -76,8 +76,11 @@ class Miner:
         block_chars = self.settings.block_chars if key.block_tokens is None else ID_CHARS
         return self._trees.setdefault(key, PrefixTree(block_chars, self.settings.bucket_s, self._bounds))
 
-    def profile(self, report: ReadReport | None = None) -> Profile:
-        """The profile of all that was added. Raises :class:`BadInput` when that was nothing."""
+    def profile(self, report: ReadReport | None = None, *, derived: bool = True) -> Profile:
+        """The profile of all that was added. Raises :class:`BadInput` when that was nothing.
+
+        ``derived`` false leaves out what follows from its nodes, and keeps all text: for what is merged at once.
+        """
         if not self._tallies:
             raise BadInput("there is nothing to learn from: no request could be used", _why(self._skipped))
         names = [NOBODY, *self._tenants]
@@ -97,7 +100,7 @@ class Miner:
             bounds=self._bounds,
             skipped=dict(Counter(report.skipped if report else {}) + self._skipped),
         )
-        return derive(profile, self.settings)
+        return derive(profile, self.settings) if derived else profile
 
 
 def _edges(tree: PrefixTree, tenants: list[str], is_text: bool, end_s: float) -> list[Edge]:
@@ -118,13 +121,15 @@ def mine(
     renderer: Renderer,
     settings: MineSettings | None = None,
     report: ReadReport | None = None,
+    *,
+    derived: bool = True,
 ) -> Profile:
-    """Mine a whole stream of requests."""
+    """Mine a whole stream of requests; ``derived`` as in :meth:`Miner.profile`."""
     miner = Miner(renderer, settings)
     with _no_collection():
         for request in requests:
             miner.add(request)
-        return miner.profile(report)
+        return miner.profile(report, derived=derived)
 
 
 @contextmanager

@@ -1,0 +1,33 @@
+"""``preheat merge``: profiles → profile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from preheat.cli.mine import summary
+from preheat.cli.options import ResultFile, output_options
+
+
+@click.command()
+@click.argument("profiles", nargs=-1, required=True, metavar="PROFILE...")
+@click.option("-o", "--output", type=ResultFile(), default="profile.json.zst", show_default=True, metavar="FILE")
+@output_options
+def merge(profiles: tuple[str, ...], **flags: Any) -> int:
+    """Profiles → one profile: what mining all their logs at once would have given.
+
+    Exactly so while no memory bound bites; past one, counts stay within the error that the result states.
+    """
+    from preheat.cli.show import print_facts, print_json
+    from preheat.files.versioned import load, save
+    from preheat.mine.merge import merge as run
+    from preheat.mine.settings import MineSettings
+    from preheat.records.profile import Profile
+
+    loaded = [load(path, Profile) for path in profiles]
+    merged = run(loaded, MineSettings(keep_text=any(profile.has_text for profile in loaded)))
+    save(flags["output"], merged)
+    facts = summary(merged)
+    print_json(facts) if flags["json"] else print_facts(f"profile: {flags['output']}", facts)
+    return 0
