@@ -1,0 +1,125 @@
+"""Multi-hop: reasoning in steps is demanded, or the problem takes several: word problems, equations, proofs."""
+
+from __future__ import annotations
+
+import re
+
+from preheat.mine.classes.cues import Cues, vocabulary, words_of
+from preheat.mine.classes.rag import brings_passage
+from preheat.mine.classes.reading import Reading, bounded, has_any
+
+_SAID = Cues(
+    any="étape par étape|passo a passo|passo dopo passo|шаг за шагом",
+    en=(
+        "let's think|think step|reason step|chain of thought|chain-of-thought|intermediate steps|reasoning steps|"
+        "show your work|show your reasoning|explain your reasoning|step-by-step reasoning|"
+        "reader through your reasoning|think through|logic puzzle|logic problem|math puzzle|multi-step|multi-hop|"
+        "write out the calculation|math problem|solve this equation|solve the equation|prove that|prove the|prove by"
+    ),
+    zh=(
+        "一步一步|一步步思考|一步步推理|逐步思考|逐步推理|逐步分析|分步骤思考|推理步骤|推理过程|思考过程|解题步骤|"
+        "解题过程|计算过程|中间步骤|数学问题|请证明|试证明|求证|解方程|逻辑推理"
+    ),
+    de="schritt für schritt|rechenweg|lösungsweg|beweise, dass|zwischenschritte|löse die gleichung",
+    es="paso a paso|razona|pasos intermedios|demuestra que|demuestre que|resuelve la ecuación",
+)
+_STEPS = re.compile(
+    r"(?:think|thinking|reason|solve|work|explain|analy[sz]e|calculate|deduce|answer|logic)[^.\n]{0,40}"
+    r"step[ -]by[ -]step"
+)
+_GUIDE = re.compile(
+    r"(?:schritt für schritt|paso a paso|一步一步)[- ]?(?:anleitung|guía|instruc|教程|指南|教你|地?教我)|"
+    r"guía paso a paso"
+)
+_FIGURE = re.compile(r"\d+(?:[.,/]\d+)*")
+_NUMBER_WORDS = vocabulary(
+    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred half twice "
+    "double triple thrice third quarter dozen dozens each zwei drei vier sechs sieben acht neun zehn halb "
+    "doppelt dreimal dos tres cuatro cinco seis siete ocho nueve diez doce mitad doble"
+)
+_ASKING = vocabulary(
+    "how what what's calculate compute find determine evaluate estimate solve wie wieviel wieviele berechne "
+    "bestimme cu nto ntos ntas nta qu calcula calcular determina combien quanto quanti quantos quantas quante"
+)
+_NUMBER_ZH = re.compile(
+    r"[一二两三四五六七八九十百千半](?=[个只本元米公厘千克人天小年分块支条张次辆箱副双名岁棵袋盒层斤吨升])"
+)
+_ASKS = re.compile(
+    r"how (?:many|much|old|long|far|fast|tall|big|heavy|high|deep|wide|often|late)\b|"
+    r"what (?:percent|percentage|fraction|portion|number|time|day|age|amount|speed)\b|"
+    r"what(?:'s| is| was| are| were| will be| would be) (?:the|his|her|their|its|[a-z]{1,20}'s) (?:[\w'-]{1,20} ){0,4}?"
+    r"(?:total|average|sum|difference|product|percentage|probability|area|volume|perimeter|length|cost|price|value|profit|ratio|median|mean|number|amount|distance|speed|age|weight|height|width|radius|loss|balance|"
+    r"income|salary|score|remainder|rate|change|money)\b|"
+    r"(?:calculate|compute|find|determine|evaluate|estimate|solve) "
+    r"(?:the|for|how|its|their|his|her|all|x|each|f\(|what)\b|"
+    r"wie ?viele?\b|wie (?:lange|alt|weit|hoch|groß|schwer|teuer)\b|berechne|bestimme\b|cuánt[oa]s?\b|"
+    r"qué (?:porcentaje|fracción|distancia)\b|calcula|determina (?:el|la|cuánt)|combien\b|quant[oia]s?\b"
+)
+_ASKS_ZH = re.compile(
+    r"多少|几(?=[个只本元米公厘千克人天小年分块支条张次辆箱副双名岁棵袋盒层斤吨升倍种页])|"
+    r"百分之几|几分之几|求[出解其函数它这该]|平均|等于"
+)
+_EQUATION = re.compile(
+    r"(?:solve|value of|roots? of|solution of|inequality|equation|integrate|derivative)[^\n]{0,80}[=<>+^*/-]|"
+    r"[a-z]\^\d|\\frac|\d\s*[a-z]\s*[+-]\s*\d+\s*=|\([0-9-]+ *[-+*] *[0-9(-]"
+)
+_GEOMETRY = vocabulary(
+    "vertices triangle endpoints segment radius slope probability annuity compounded permutations combinations "
+    "intersect integers divisible cagr"
+)
+_KIN_WORDS = vocabulary(
+    "father mother brother brothers sister sisters son daughter taller older younger faster heavier full empty"
+)
+_KIN = re.compile(
+    r"\b(?:father|mother|brothers?|sisters?|son|daughter|taller|older|younger|faster|heavier) (?:of|than)\b|"
+    r"\bif [^.?\n]{3,80}, (?:then|so) |\bis [a-z]{1,20}'s (?:mother|father|sister|brother|son|daughter|grand)|"
+    r"has (?:\w+ ){1,2}(?:brothers?|sisters?)"
+)
+MAX_CHARS = 1800
+"""A longer turn is no word problem, whatever numbers and questions it holds."""
+
+
+def holds(reading: Reading) -> bool:
+    """By the demand, in the instructions; or by a problem among the user's turns."""
+    for low, words in (
+        (bounded(reading.system, 3000, 1000), reading.system_words),
+        (reading.demands, reading.demand_words),
+    ):
+        if _SAID.found_in(low, words, reading.languages):
+            rest = _GUIDE.sub("", low)
+            if rest == low or _SAID.found_in(rest, words, reading.languages):
+                return True
+        if ("step by step" in low or "step-by-step" in low) and _STEPS.search(low):
+            return True
+    return any(is_problem(low) and not brings_passage(reading, low) for low in reading.asked)
+
+
+def is_problem(low: str) -> bool:
+    """Numbers enough and a quantity asked for; an equation to solve; relations to follow to their end."""
+    if not 8 <= len(low) <= MAX_CHARS or "```" in low:
+        return False
+    words = frozenset(words_of(low))
+    asks = _asks_quantity(low, words)
+    if asks and _numbers(low, words) >= 2:
+        return True
+    solid = not words.isdisjoint(_GEOMETRY)
+    solve = has_any(low, ("solve", "解", "löse", "resuelve", "value of"))
+    if (asks or solid or solve) and has_any(low, ("=", "^", "\\frac", "+", "|")) and _EQUATION.search(low):
+        return True
+    if asks and solid:
+        return True
+    return not words.isdisjoint(_KIN_WORDS) and len(_KIN.findall(low)) >= 2
+
+
+def _asks_quantity(low: str, words: frozenset[str]) -> bool:
+    """Whether a quantity is asked for, in the beginning or at the end."""
+    near = bounded(low, 250, 350)
+    if not words.isdisjoint(_ASKING) and _ASKS.search(near):
+        return True
+    return not near.isascii() and _ASKS_ZH.search(near) is not None
+
+
+def _numbers(low: str, words: frozenset[str]) -> int:
+    """How many numbers stand in ``low``: figures, and different number words."""
+    written = 0 if low.isascii() else len(_NUMBER_ZH.findall(low))
+    return len(_FIGURE.findall(low)) + len(words & _NUMBER_WORDS) + written

@@ -1,0 +1,133 @@
+"""RAG: a passage, document or transcript is given, and the answer is to come from it."""
+
+from __future__ import annotations
+
+import re
+
+from preheat.mine.classes import few_shot
+from preheat.mine.classes.cues import Cues, literals, vocabulary
+from preheat.mine.classes.reading import Reading, bounded, has_any
+
+_SAID = Cues(
+    any="<documents>|<document|<context>|<passage|d'après le texte|selon le texte|segundo o texto|secondo il testo",
+    en=(
+        "given passage|following passage|passage below|below passage|following context|context below|"
+        "pieces of context|context information|provided context|given context|context provided|above text|"
+        "based on the text|based on the article|following document|documents below|provided document|retrieved|"
+        "search results|based on the story|based on the passage|based on the context|based on the document|"
+        "based on the above|based on the information|based on the provided|according to the passage|"
+        "according to the text|according to the article|according to the document|using only the|paragraph below|"
+        "following paragraph|information provided in the|given a story|following records|following text|"
+        "read the passage|read the article|extract the|extract all|from the paragraph|from the text|in the paragraph|"
+        "mentioned in the|following article"
+    ),
+    zh=(
+        "段落文字|给出的文本|根据以下|根据下面|根据下列|根据上述|根据上文|根据文章|根据段落|根据文本|根据材料|"
+        "根据给定|根据所给|根据提供|阅读以下|阅读下面|阅读下列|阅读理解|文本阅读|阅读材料|读一段|从以下|从文章中|"
+        "从文本中|从段落|从下面|以下文本中|文本中|文章中|文中|提取段落|已知信息|参考资料|参考以下|检索到|上下文|"
+        "哪个段落|抽取|提取|以下段落"
+    ),
+    de=(
+        "anhand des|anhand der|auf grundlage|auf basis des|folgenden text|folgende text|folgenden kontext|"
+        "folgenden abschnitt|laut text|laut dem text|im text|dem obigen text|den textabschnitt"
+    ),
+    es=(
+        "según el texto|según el pasaje|según el artículo|según el documento|basándote en|basado en el|basándose en|"
+        "siguiente texto|siguiente contexto|siguiente pasaje|en el texto|a partir del texto"
+    ),
+)
+_LABELS = vocabulary(
+    "context passage passages document documents story article report text paragraph source evidence content "
+    "kontext dokument dokumente abschnitt artikel contexto pasaje documento documentos artículo texto contexte "
+    "上下文 文档 文章 段落 材料 资料 背景 原文 文章内容 已知 已知信息 参考资料"
+)
+_QUESTION = re.compile(
+    r"[?？]|\b(?:question|query|answer|extract|find|identify|list|frage|beantworte|pregunta|responde|contesta|complete|what|who|which|when|where|how|why)\b|"
+    r"回答|问题|提取|抽取|请问|确定|判断"
+)
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_SUMMARY = re.compile(
+    r"\b(?:summari[sz]e|paraphrase|translate|rewrite)\b|总结|概括|翻译|改写|标题|\bfass(?:e|en)\b|übersetz|resum[ei]|traduc"
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|my|me|we|our|ich|mein|wir|mi|yo|nuestro)\b|我")
+_NUMBER = re.compile(r"\d+")
+_ENDS = literals(". |。|! |?|！|？|\n")
+_CJK = re.compile(r"[぀-ヿ㐀-鿿]")
+PASSAGE_CHARS, CJK_PASSAGE_CHARS = 280, 100
+"""A shorter text is a question with its circumstances, not a passage."""
+QUESTION_CHARS = 260
+LABEL_CHARS = 40
+"""What may still follow the question: ``Answer:``."""
+OVERLAP = 0.3
+"""Share of the question's longer words that must stand in the passage where nothing else tells."""
+
+
+def holds(reading: Reading) -> bool:
+    """A passage together with words that point to it, or with a question at its end that shares its words."""
+    if any(brings_passage(reading, low) for low in {*reading.asked[-2:], *reading.asked[:1]}):
+        return True
+    system = reading.system
+    return len(system) > PASSAGE_CHARS and reading.system_says(_SAID) and _labels_passage(system)
+
+
+def brings_passage(reading: Reading, low: str) -> bool:
+    """Whether a user's turn holds a passage and a question about it."""
+    cjk = len(_CJK.findall(low[:300])) > 40 or len(_CJK.findall(low[-300:])) > 40
+    least = CJK_PASSAGE_CHARS if cjk else PASSAGE_CHARS
+    if len(low) < least or not _is_prose(low):
+        return False
+    near = bounded(low, 500, 500)
+    asks = _QUESTION.search(near) is not None
+    if asks and _labels_passage(low):
+        return True
+    if asks and reading.user_says(_SAID, near):
+        summary = _SUMMARY.search(bounded(low, 160, 100)) and not has_any(near, ("question", "问题", "哪一段"))
+        return not summary and _longest_run(low) >= least / 2 and not few_shot.holds(reading)
+    return _question_at_end(low, int(least * 1.2), cjk) and not few_shot.holds(reading)
+
+
+def _labels_passage(low: str) -> bool:
+    """Whether a line ``Context: ...`` (or what else it is called) brings a passage, there or on the next line."""
+    lines = low.split("\n")
+    for number, line in enumerate(lines):
+        head = line[:24].replace("：", ":", 1).partition(":")
+        if head[1] and head[0].strip(" \t#*[<(>)]-_0123456789") in _LABELS:
+            body = line if len(line) > 100 else "".join(lines[number : number + 6])
+            if len(body) > PASSAGE_CHARS or len(_CJK.findall(body)) > CJK_PASSAGE_CHARS:
+                return _SUMMARY.search(bounded(low, 160, 100)) is None
+    return False
+
+
+def _is_prose(low: str) -> bool:
+    """Sentences rather than code or a list of rules."""
+    signs = low.count("{") + low.count(";") + low.count(" = ") + low.count("</") + low.count("\n- ") * 3
+    return signs * 90 < len(low)
+
+
+def _longest_run(low: str) -> int:
+    """Characters of the longest paragraph."""
+    return max(map(len, low.split("\n")))
+
+
+def _question_at_end(low: str, least: int, cjk: bool) -> bool:
+    """A paragraph of a passage's length, and after it a short question some of whose words stand in it.
+
+    It must not speak in the first person (that is somebody's own story), nor be as full of numbers as a word problem.
+    """
+    body = low.rstrip()
+    cut = max(body.rfind(end, 0, -2) for end in _ENDS)
+    if body.endswith((":", "：")) and len(body) - cut <= LABEL_CHARS:
+        body = body[: cut + 1].rstrip()
+        cut = max(body.rfind(end, 0, -2) for end in _ENDS)
+    question, passage = body[cut + 1 :].strip(), body[: cut + 1]
+    if len(passage) < least or not 4 <= len(question) <= QUESTION_CHARS or _longest_run(passage) < least * 0.7:
+        return False
+    if len(_FIRST_PERSON.findall(passage[:1500])) > 1 or has_any(passage[-200:], ("options:", "\na.", "(a)")):
+        return False
+    if len(passage) < 900 and len(_NUMBER.findall(passage)) * 90 > len(passage):
+        return False
+    if cjk:
+        grams = {question[at : at + 2] for at in range(len(question) - 1)}
+        return bool(grams) and sum(gram in passage for gram in grams) >= OVERLAP * len(grams)
+    words = set(_WORD.findall(question))
+    return len(words) >= 2 and sum(word in passage for word in words) >= OVERLAP * len(words)
