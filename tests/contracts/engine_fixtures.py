@@ -7,6 +7,7 @@ them; ``llamacpp_url``, ``vllm_url`` and ``sandbox_url`` give one.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -17,7 +18,7 @@ import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import pytest
 
@@ -30,6 +31,7 @@ from preheat.errors import EngineFault
 T = TypeVar("T")
 VLLM_BLOCK_TOKENS = 32
 VLLM_CONTEXT_TOKENS = 4096
+VLLM_HASH_SEED = "0"
 _START_TIMEOUT_S = 420.0
 
 
@@ -85,14 +87,28 @@ def llamacpp_url(say: Callable[[str], None]) -> Iterator[str]:
         _no_engine(str(fault))
 
 
+class VllmServer(NamedTuple):
+    """Where it answers, where it publishes KV events (``None`` where that is not known), and its folder."""
+
+    url: str
+    events: str | None
+    root: Path | None
+
+
 @pytest.fixture(scope="session")
-def vllm_url(say: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real vLLM on the CPU with a tiny model; its process group ends with the session.
+def vllm_url(vllm_server: VllmServer) -> str:
+    """A real vLLM on the CPU with a tiny model."""
+    return vllm_server.url
+
+
+@pytest.fixture(scope="session")
+def vllm_server(say: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmServer]:
+    """The same, with what it is started with; its process group ends with the session.
 
     ``PREHEAT_TEST_VLLM_URL`` names one that runs already (blocks of 32 tokens, a context of 4096).
     """
     if os.environ.get("PREHEAT_TEST_VLLM_URL"):
-        yield os.environ["PREHEAT_TEST_VLLM_URL"]
+        yield VllmServer(os.environ["PREHEAT_TEST_VLLM_URL"], None, None)
         return
     try:
         root = set_up(say)
@@ -100,17 +116,21 @@ def vllm_url(say: Callable[[str], None], tmp_path_factory: pytest.TempPathFactor
         _no_engine(f"vLLM's set-up failed: {error}")
     log = tmp_path_factory.mktemp("vllm") / "server.log"
     started_s = time.monotonic()
-    port = free_port()
+    port, events_port = free_port(), free_port()
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            _vllm_command(root, port), stdout=sink, stderr=sink, env=_vllm_environment(), start_new_session=True
+            _vllm_command(root, port, events_port),
+            stdout=sink,
+            stderr=sink,
+            env=_vllm_environment(),
+            start_new_session=True,
         )
     try:
         url = f"http://127.0.0.1:{port}"
         if not _healthy(url, process):
             _no_engine(f"vLLM did not start: {log.read_text(errors='replace')[-800:]}")
         say(f"vLLM started in {time.monotonic() - started_s:.0f} s")
-        yield url
+        yield VllmServer(url, f"tcp://127.0.0.1:{events_port}", root)
     finally:
         _end_group(process)
 
@@ -156,7 +176,7 @@ def _no_engine(why: str) -> NoReturn:
     pytest.skip(why)
 
 
-def _vllm_command(root: Path, port: int) -> list[str]:
+def _vllm_command(root: Path, port: int, events_port: int) -> list[str]:
     options = {
         "served-model-name": "tiny",
         "host": "127.0.0.1",
@@ -166,9 +186,14 @@ def _vllm_command(root: Path, port: int) -> list[str]:
         "max-num-seqs": 8,
         "block-size": VLLM_BLOCK_TOKENS,
         "max-lora-rank": 8,
+        "prefix-caching-hash-algo": "sha256_cbor",
+        "kv-events-config": json.dumps(
+            {"enable_kv_cache_events": True, "publisher": "zmq", "endpoint": f"tcp://*:{events_port}"}
+        ),
     }
     flags = ["--enforce-eager", "--enable-prefix-caching", "--enable-prompt-tokens-details"]
-    flags += ["--enable-tokenizer-info-endpoint", "--enable-lora", "--lora-modules", f"legal={root / 'adapter'}"]
+    flags += ["--enable-tokenizer-info-endpoint", "--trust-request-chat-template"]
+    flags += ["--enable-lora", "--lora-modules", f"legal={root / 'adapter'}"]
     flags += [part for name, value in options.items() for part in (f"--{name}", str(value))]
     return [str(root / "venv" / "bin" / "vllm"), "serve", str(root / "tiny"), *flags]
 
@@ -178,6 +203,7 @@ def _vllm_environment() -> dict[str, str]:
         "HF_HUB_OFFLINE": "1",
         "VLLM_SERVER_DEV_MODE": "1",
         "VLLM_NO_USAGE_STATS": "1",
+        "PYTHONHASHSEED": VLLM_HASH_SEED,
         "DO_NOT_TRACK": "1",
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "VLLM_CPU_OMP_THREADS_BIND": "0-1",

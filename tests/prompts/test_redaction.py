@@ -89,7 +89,50 @@ def test_a_secret_across_the_cut_of_a_long_text_does_not_show() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["a-", "1 ", "1-", "token=", "a.b@", "+1 ", "sk-a", "\x1b]", "\x1b[", "\x1b[1", "\x9b;"]
+    "unit",
+    [
+        *(
+            "a-",
+            "1 ",
+            "1-",
+            "token=",
+            "a.b@",
+            "+1 ",
+            "sk-a",
+            "sk-",
+            "sk_",
+            "A",
+            "AB12 ",
+            "eyJ",
+            "00 ",
+            "01 ",
+            "(1",
+            "1.",
+            "A1",
+        ),
+        *(
+            "tel: 1",
+            "phone",
+            "passport ",
+            "SSN 1 ",
+            "电话",
+            "密码:",
+            "://a:",
+            "bearer ",
+            "?sig=",
+            "12 AB ",
+            "756.",
+            "@",
+        ),
+        *(
+            "eyJaaaaaaaaaa.",
+            "SG.aaaaaaaaaaaaaaaaaaaa.",
+            "-----BEGIN ",
+            "-----BEGIN PRIVATE KEY-----",
+            "a@a.a.a.a.a.a.a.",
+        ),
+        *("\x1b]", "\x1b[", "\x1b[1", "\x9b;"),
+    ],
 )
 def test_time_grows_with_the_length_only(unit: str) -> None:
     started = time.process_time()
