@@ -23,6 +23,8 @@ import msgspec
 from preheat import errors
 from preheat.cli.app import EXIT_CODES, app
 from preheat.judge.metrics.table import REPLAY_METRICS, WARMUP_METRICS
+from preheat.prompts.identity_numbers import KINDS
+from preheat.prompts.keys import MAKERS
 from preheat.records.curve import CapacityCurve
 from preheat.records.evidence import Evidence
 from preheat.records.plan import Plan, PlanItem
@@ -56,6 +58,7 @@ def pages() -> dict[Path, str]:
     found[DOCS / "settings.md"] = settings_page()
     found[DOCS / "outcomes.md"] = outcomes_page()
     found[DOCS / "metrics.md"] = metrics_page()
+    found[DOCS / "redaction.md"] = redaction_page()
     return found
 
 
@@ -185,6 +188,36 @@ def metrics_page() -> str:
         rows = [(f"`{m.tag}`", m.title, m.unit, m.formula, m.denominator) for m in metrics]
         parts.append(f"\n## {title}\n\n" + table(("tag", "title", "unit", "formula", "over"), rows))
     return "".join(parts)
+
+
+def redaction_page() -> str:
+    """What is hidden wherever people see prompts."""
+    makers = dict.fromkeys(name.split(",")[0] for name, _, _ in MAKERS)
+    rows = [
+        ("`[key]`", f"keys and tokens in the forms of {', '.join(makers)}"),
+        (
+            "`[key]`",
+            "private key blocks, bearer tokens, passwords and signatures in URLs, and what is random after "
+            "`password:`, `api_key=` and the like",
+        ),
+        ("`[email]`", "e-mail addresses"),
+        (
+            "`[phone]`",
+            "phone numbers: international, of North America and China, national ones with a 0 in front, and "
+            "others after a word that announces one",
+        ),
+        ("`[iban]`", "IBAN (modulo 97)"),
+        *((f"`{kind.label}`", kind.name + ("" if kind.is_one is bool else " (checked)")) for kind in KINDS),
+        ("`[id]`", 'what follows "passport number", "SSN", 身份证, *Steuer-ID* and the like'),
+    ]
+    return (
+        f"{GENERATED}\n# Redaction\n\nTables, reports, notes and what engines say in errors show text with these in "
+        'place of what they stand for. "Checked": by its check digits or its date, so that other numbers stay.\n\n'
+        + table(("shown", "in place of"), rows)
+        + "\nNot hidden: names, street addresses, IP addresses, paths, and secrets that look like words. Files for "
+        "machines (profiles, plans, `--json` of `read --rendered` and `plan show --items`) hold raw text and have mode "
+        "0600.\n"
+    )
 
 
 def first_paragraph(kind: type) -> str:

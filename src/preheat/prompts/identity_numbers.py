@@ -17,6 +17,10 @@ class Kind(NamedTuple):
     form: re.Pattern[str]
     is_one: Callable[[str], bool] = bool
 
+    def hide(self, match: re.Match[str]) -> str:
+        """The label, or what was found."""
+        return self.label if self.is_one(match[0]) else match[0]
+
 
 def hide_numbers(text: str) -> str:
     """``text`` with ``[id]``, ``[iban]`` and ``[card]`` in place of such numbers."""
@@ -28,7 +32,7 @@ def hide_numbers(text: str) -> str:
 
 def _hide(text: str) -> str:
     for kind in KINDS:
-        text = kind.form.sub(lambda match, kind=kind: kind.label if kind.is_one(match[0]) else match[0], text)
+        text = kind.form.sub(kind.hide, text)
     return _IBAN.sub(_hide_iban, text)
 
 
@@ -199,22 +203,24 @@ _RUN = re.compile(r"\d[\dA-Z .+-]{6,}")
 """What every kind holds."""
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])", re.ASCII)
 _NAMES = (
-    "ssn",
-    "SSN",
-    "ocial",
-    "ax",
-    "assport",
-    "card",
-    "ational",
-    "river",
-    "身份证",
-    "护照",
-    "驾照",
-    "DNI",
-    "NIF",
-    "NIE",
+    *(
+        "ssn",
+        "SSN",
+        "ocial",
+        "ax",
+        "assport",
+        "card",
+        "ational",
+        "river",
+        "身份证",
+        "护照",
+        "驾照",
+        "DNI",
+        "NIF",
+        "NIE",
+    ),
+    *("teuer", "ersonalausweis", "BSN", "adhaar", "CPF", "iscale"),
 )
-_NAMES += ("teuer", "ersonalausweis", "BSN", "adhaar", "CPF", "iscale")
 _NAMED = re.compile(
     r"((?:\bSSN|social security|\btax[ -]?id|passport|\bid card|national id|driver'?s licen[cs]e|身份证|护照|驾照"
     r"|\bDNI|\bNIF|\bNIE|Steuer-?ID|Personalausweis|\bBSN|aadhaar|\bCPF|codice fiscale)"
