@@ -16,12 +16,21 @@ def check_views(flags: dict[str, Any]) -> None:
         raise click.UsageError("'--gexf' needs the prompts' text: leave out --no-text")
 
 
-def write_views(profile: Profile, gexf: str | None) -> None:
-    """Whole or not at all, mode 0600."""
+def write_views(profile: Profile, flags: dict[str, Any], paths: tuple[str, ...]) -> None:
+    """``--gexf`` and ``--report``, whole or not at all, mode 0600."""
     from preheat.files.versioned import write_text
 
-    if gexf:
+    if flags["gexf"]:
         from preheat.mine.gexf import to_gexf
         from preheat.mine.token_graph import graph
 
-        write_text(gexf, to_gexf(graph(profile), profile.topology))
+        write_text(flags["gexf"], to_gexf(graph(profile), profile.topology))
+    if flags["report"]:
+        from datetime import UTC, datetime
+
+        from preheat.judge.insight import insight
+        from preheat.judge.report_html import render_log
+        from preheat.judge.shown import address
+
+        title = "What the log holds: " + " ".join(address(path) for path in paths)
+        write_text(flags["report"], render_log(insight(profile), title, datetime.now(UTC).isoformat(timespec="seconds")))

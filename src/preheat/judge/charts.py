@@ -46,14 +46,14 @@ def _ttft(evidence: Evidence) -> Chart | None:
     groups = []
     for name, label in TTFTS:
         told = [(side, values.get((name, side))) for side in SIDES]
-        group = [Bar(f"bar.{name}.{side}", value, _number(value), side) for side, value in told if value is not None]
+        group = [Bar(f"bar.{name}.{side}", value, number(value), side) for side, value in told if value is not None]
         groups += [(label, group)] if group else []
     if not groups:
         return None
     paired = "requests that succeeded in both runs" if evidence.comparisons else "requests that got a first token"
     sides = {bar.kind for _, group in groups for bar in group}
     title = "Time to first token"
-    return Chart("ttft", title, f"Over the {paired}, in ms.", bars("ttft", title, groups, "ms", _number), _keys(sides))
+    return Chart("ttft", title, f"Over the {paired}, in ms.", bars("ttft", title, groups, "ms", number), _keys(sides))
 
 
 def _ecdf(evidence: Evidence) -> Chart | None:
@@ -61,7 +61,7 @@ def _ecdf(evidence: Evidence) -> Chart | None:
     if not series:
         return None
     title = "How many requests got their first token in time"
-    axes = Axes("time to first token (ms)", "share of requests", _number, _percent, y_high=1.0, fit_x=True)
+    axes = Axes("time to first token (ms)", "share of requests", number, _percent, y_high=1.0, fit_x=True)
     caption = "Share of the requests that had their first token by then (further left is better)."
     return Chart("ecdf", title, caption, lines("ecdf", title, series, axes), _keys({line.kind for line in series}))
 
@@ -71,7 +71,7 @@ def _over_time(evidence: Evidence) -> Chart | None:
     if not series:
         return None
     title = "Time to first token, request by request"
-    axes = Axes("seconds since the replay began", "ms", _number, _number, fit_y=True)
+    axes = Axes("seconds since the replay began", "ms", number, number, fit_y=True)
     thinned = any(len(line.points) == MOST_POINTS for line in series)
     who = f"At most {MOST_POINTS} of the requests, evenly chosen" if thinned else "One mark a request"
     caption = f"{who}, at the time it was due: rings cold, dots warm."
@@ -85,7 +85,7 @@ def _hits(evidence: Evidence) -> Chart | None:
     if not series:
         return None
     title = "Cache hit rate as traffic arrives"
-    axes = Axes("seconds since the replay began", "tokens from cache / prompt tokens", _number, _percent, y_high=1.0)
+    axes = Axes("seconds since the replay began", "tokens from cache / prompt tokens", number, _percent, y_high=1.0)
     caption = "Over the last 20 requests at each point, by the engine's own word."
     return Chart(
         "hit-rate", title, caption, lines("hit-rate", title, series, axes), _keys({line.kind for line in series})
@@ -97,9 +97,9 @@ def _warmup(evidence: Evidence) -> Chart | None:
     if not points:
         return None
     distinct = next((metric.value for metric in evidence.warmup if metric.name == "distinct_tokens"), None)
-    reference = (distinct, f"the plan's distinct tokens: {_number(distinct)}") if distinct else None
+    reference = (distinct, f"the plan's distinct tokens: {number(distinct)}") if distinct else None
     title = "The warm-up, item by item"
-    axes = Axes("seconds of work on the items", "tokens computed so far", _number, _number, reference=reference)
+    axes = Axes("seconds of work on the items", "tokens computed so far", number, number, reference=reference)
     line = Line("warmup_tokens", points, "warm", "line", dots=True)
     caption = "Tokens the engine computed for the warm-up, probes included. Work is counted one item after the other."
     return Chart("warm-up", title, caption, lines("warm-up", title, [line], axes))
@@ -125,7 +125,7 @@ def _keys(sides: set[str]) -> tuple[tuple[str, str], ...]:
     return tuple((side, words[side]) for side in SIDES if side in sides)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Three digits at most, so that it fits on a chart: 4 200 000 is ``4.2M``."""
     for size, suffix in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:

@@ -9,6 +9,7 @@ from preheat.judge.compare import compare
 from preheat.judge.doubts import doubts
 from preheat.judge.facts import facts, skipped
 from preheat.judge.headline import headline
+from preheat.judge.insight import insight
 from preheat.judge.metrics.cold_start_cost import CONTRADICTIONS
 from preheat.judge.metrics.metric import Subject, read_all
 from preheat.judge.metrics.table import REPLAY_METRICS, WARMUP_METRICS
@@ -64,6 +65,7 @@ def judge(
         commands=lines if command_lines is None else [plain(line) for line in command_lines],
         notes=notes + ([said] if command_lines is None and (said := placeholders(lines)) else []),
         promises=_promises(warm_run),
+        insight=insight(profile) if profile is not None else None,
     )
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from preheat.files.versioned import save, write_text
 from preheat.judge.charts import draw
 from preheat.judge.figures import key_figures
+from preheat.judge.log_section import log_section
 from preheat.judge.values import show, show_change
 from preheat.judge.windows import windows
-from preheat.records.evidence import Evidence, Metric
+from preheat.records.evidence import Evidence, LogInsight, Metric
 from preheat.records.outcomes import Outcome
 
 EVIDENCE_FILE = "evidence.json"
@@ -33,18 +35,34 @@ def write_report(evidence: Evidence, folder: str | Path) -> tuple[Path, Path]:
 
 def render(evidence: Evidence) -> str:
     """The whole page. Everything from ``evidence`` is escaped; only our own charts are markup."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"show": show, "show_change": show_change}
-    template = environment.from_string(_part("report.html.j2"))
-    return template.render(
+    return _page(
+        "report.html.j2",
         evidence=evidence,
-        style=Markup(_part("report.css")),
-        script=Markup(_part("report.js")),
+        log=log_section(evidence.insight) if evidence.insight is not None else None,
         figures=key_figures(evidence),
         charts=[(chart, Markup(chart.svg)) for chart in draw(evidence)],
         replicas=_side_by_side(evidence),
         residency=_residency(evidence),
         windows=windows(evidence),
+    )
+
+
+def render_log(found: LogInsight, title: str, created: str) -> str:
+    """A page of what a log holds, and nothing else."""
+    return _page("log_page.html.j2", title=title, created=created, log=log_section(found))
+
+
+def _page(name: str, **values: Any) -> str:
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(_part),
+    )
+    environment.filters |= {"show": show, "show_change": show_change}
+    return environment.get_template(name).render(
+        style=Markup(_part("report.css")), script=Markup(_part("report.js")), **values
     )
 
 

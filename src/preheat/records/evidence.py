@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from preheat.records.profile import Topology
+
 SCHEMA = "preheat.evidence"
-VERSION = "1.0"
+VERSION = "1.1"
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +51,33 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class ClusterLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A cluster of prompts as it may be shown: ``excerpt`` is redacted; ``share`` is of all clustered requests."""
+
+    size: int
+    share: float
+    classes: tuple[str, ...] = ()
+    excerpt: str = ""
+
+
+class LogInsight(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log was found to hold, fit to be shown.
+
+    ``hours`` are requests by hour of the day in the log's own clock (24 numbers, or none where it has no times),
+    which is UTC where ``epoch`` says that it counts from 1970. ``clusters`` are the largest of ``cluster_count``.
+    """
+
+    requests: int
+    tenants: int = 0
+    span_s: float = 0.0
+    topology: Topology | None = None
+    clusters: list[ClusterLine] = []
+    cluster_count: int = 0
+    cluster_sample: int = 0
+    hours: list[int] = []
+    epoch: bool = False
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """The report's content: everything that the terminal table and the HTML draw comes from here.
 
@@ -56,6 +85,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     warming bought and whether the warm set is proven resident; ``skipped`` counts, by reason, what was left out on
     the way; ``commands`` are the lines that run it all again. ``promises`` maps each promise to whether it was kept.
     ``warnings`` are the reasons why the comparison says nothing about the warm-up: shown loudly, before any number.
+    ``insight`` is what the log held, where there was a profile.
     """
 
     schema: str = SCHEMA
@@ -75,3 +105,4 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = []
     promises: dict[str, bool] = {}
     warnings: list[str] = []
+    insight: LogInsight | None = None
