@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import stat
+from html import escape
 from pathlib import Path
 
 import networkx
 from command import preheat
+
+from preheat.files.versioned import load
+from preheat.records.profile import Profile
 
 LOG = Path(__file__).parents[2] / "examples/data/demo_log.jsonl.xz"
 
@@ -27,3 +31,17 @@ def test_without_text_there_is_no_graph_and_no_file(tmp_path: Path) -> None:
     assert ran.returncode == 2
     assert "--no-text" in ran.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_mine_writes_a_page_of_what_the_log_holds(tmp_path: Path) -> None:
+    ran = preheat("mine", LOG, "-o", "profile.json.zst", "--report", "log.html", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    path = tmp_path / "log.html"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    page = path.read_text(encoding="utf-8")
+    profile = load(tmp_path / "profile.json.zst", Profile)
+    assert profile.topology is not None
+    for hub in profile.topology.hubs:
+        assert f'data-name="hub.{escape(hub.token)}" data-value="{hub.rank!r}"' in page
+    assert "demo_log.jsonl.xz" in page
+    assert path.stat().st_size < 1 << 20

@@ -33,4 +33,6 @@ def write_views(profile: Profile, flags: dict[str, Any], paths: tuple[str, ...])
         from preheat.judge.shown import address
 
         title = "What the log holds: " + " ".join(address(path) for path in paths)
-        write_text(flags["report"], render_log(insight(profile), title, datetime.now(UTC).isoformat(timespec="seconds")))
+        write_text(
+            flags["report"], render_log(insight(profile), title, datetime.now(UTC).isoformat(timespec="seconds"))
+        )

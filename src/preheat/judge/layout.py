@@ -50,7 +50,7 @@ def _settle(at: Floats, pull: Floats) -> Floats:
 
 
 def _fit(at: Floats, boxes: Floats, width: float, height: float) -> Floats:
-    """Spread by rank along each axis half-way, so that no corner of the frame stays empty, and scaled into the frame."""
+    """Scaled into the frame, half-way to even spacing along each axis, so that no corner stays empty."""
     count = len(at)
     fitted = np.empty_like(at)
     for axis, size in ((0, width), (1, height)):

@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from preheat.judge.layout import place
+from preheat.judge.layout import Floats, place
 from preheat.judge.shown import plain
 from preheat.records.profile import Hub, Link, Topology
 
@@ -32,23 +32,24 @@ def network(id: str, title: str, description: str, topology: Topology) -> str:
         [[_text_width(label(hub.token), size) + 14, size * 1.5] for hub, size in zip(hubs, sizes, strict=True)]
     ).reshape(-1, 2)
     at = place(boxes, _pull(len(hubs), links), WIDTH - 2 * _MARGIN, HEIGHT - 2 * _MARGIN, _GAP) + _MARGIN
+    head = f"{escape(id)}-a"
     shade = [min(_SHADES - 1, int(_SHADES * index / max(1, len(hubs)))) for index in range(len(hubs))]
     heaviest = max((link.weight for link in links), default=1)
-    drawn = [_arrow(link, hubs, at, boxes, heaviest) for link in reversed(links) if link.source != link.target]
+    drawn = [_arrow(head, link, hubs, at, boxes, heaviest) for link in reversed(links) if link.source != link.target]
     drawn += [
-        _box(hub, *at[index], *boxes[index], size, shade[index])
+        _box(hub, at[index], boxes[index], size, shade[index])
         for index, (hub, size) in enumerate(zip(hubs, sizes, strict=True))
     ]
     named, described = f"{escape(id)}-t", f"{escape(id)}-d"
-    head = (
-        f'<marker id="{escape(id)}-a" class="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" '
+    marker = (
+        f'<marker id="{head}" class="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" '
         'markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.8L8 4L0 7.2z"/></marker>'
     )
     return (
         f'<svg id="{escape(id)}" class="chart network" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" '
         f'aria-labelledby="{named}" aria-describedby="{described}"><title id="{named}">{escape(title)}</title>'
-        f'<desc id="{described}">{escape(description)}</desc><defs>{head}</defs>{"".join(drawn)}</svg>'
-    ).replace("url(#arrow)", f"url(#{escape(id)}-a)")
+        f'<desc id="{described}">{escape(description)}</desc><defs>{marker}</defs>{"".join(drawn)}</svg>'
+    )
 
 
 def label(token: str) -> str:
@@ -81,7 +82,7 @@ def _text_width(text: str, size: float) -> float:
     return max(wide, 0.8) * size
 
 
-def _pull(count: int, links: Sequence[Link]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _pull(count: int, links: Sequence[Link]) -> Floats:
     pull = np.zeros((count, count))
     heaviest = max((link.weight for link in links), default=1)
     for link in links:
@@ -91,7 +92,8 @@ def _pull(count: int, links: Sequence[Link]) -> np.ndarray[tuple[int, int], np.d
     return pull
 
 
-def _box(hub: Hub, x: float, y: float, wide: float, high: float, size: float, shade: int) -> str:
+def _box(hub: Hub, at: Floats, box: Floats, size: float, shade: int) -> str:
+    (x, y), (wide, high) = at.tolist(), box.tolist()
     said = f"{plain(hub.token)}: PageRank {hub.rank:.4f}, after {hub.in_degree} distinct subwords"
     return (
         f'<g class="hub h{shade}"><title>{escape(said)}</title><rect data-name="hub.{escape(plain(hub.token))}" '
@@ -101,14 +103,8 @@ def _box(hub: Hub, x: float, y: float, wide: float, high: float, size: float, sh
     )
 
 
-def _arrow(
-    link: Link,
-    hubs: Sequence[Hub],
-    at: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-    boxes: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-    heaviest: int,
-) -> str:
-    """A curve from box to box; the two ways of a pair bend to different sides."""
+def _arrow(head: str, link: Link, hubs: Sequence[Hub], at: Floats, boxes: Floats, heaviest: int) -> str:
+    """A curve from box to box; the two ways of a pair bend to different sides. ``head`` is the arrow head's id."""
     start, end = at[link.source], at[link.target]
     bend = (start + end) / 2 + 0.12 * np.array([start[1] - end[1], end[0] - start[0]])
     start, end = _edge(start, bend, boxes[link.source]), _edge(end, bend, boxes[link.target])
@@ -116,13 +112,14 @@ def _arrow(
     name = f"link.{plain(hubs[link.source].token)}.{plain(hubs[link.target].token)}"
     return (
         f'<path class="flow" data-name="{escape(name)}" data-value="{link.weight}" stroke-width="{wide:.2f}" '
-        f'marker-end="url(#arrow)" d="M{start[0]:.1f} {start[1]:.1f}Q{bend[0]:.1f} {bend[1]:.1f} '
+        f'marker-end="url(#{head})" d="M{start[0]:.1f} {start[1]:.1f}Q{bend[0]:.1f} {bend[1]:.1f} '
         f'{end[0]:.1f} {end[1]:.1f}"/>'
     )
 
 
-def _edge(centre: np.ndarray, towards: np.ndarray, box: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _edge(centre: Floats, towards: Floats, box: Floats) -> Floats:
     """Where the line from a box's centre leaves it."""
     way = towards - centre
-    reach = min(box[axis] / 2 / abs(way[axis]) if abs(way[axis]) > 1e-9 else np.inf for axis in (0, 1))
-    return centre + way * min(1.0, reach)
+    reach = min([1.0, *(box[axis] / 2 / abs(way[axis]) for axis in (0, 1) if abs(way[axis]) > 1e-9)])
+    left: Floats = centre + way * reach
+    return left

@@ -11,11 +11,16 @@ from preheat.mine.clusters import cluster
 from preheat.mine.prompts import sample
 from preheat.mine.retention import retain
 from preheat.mine.settings import MineSettings
+from preheat.mine.topology import topology
 from preheat.records.profile import Profile
 
 
 def derive(profile: Profile, settings: MineSettings) -> Profile:
-    """``profile`` with its clusters, and with the text that is worth keeping."""
+    """``profile`` with its clusters and its topology, and with the text that is worth keeping."""
     prompts = sample(profile, settings.cluster_sample)
     found = cluster(prompts, settings.cluster_threshold)
-    return retain(structs.replace(profile, clusters=found, cluster_sample=len(prompts)), settings)
+    flow = topology(profile, lambda _: (), settings) if settings.keep_text else None  # it holds parts of the text
+    return retain(
+        structs.replace(profile, clusters=found, cluster_sample=len(prompts), topology=flow),
+        settings,
+    )

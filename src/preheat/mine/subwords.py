@@ -22,7 +22,7 @@ UNKNOWN = "\ufffd"
 LONGEST_UNSPACED = 4
 """Characters of a piece in scripts without spaces, where a longer one would be a phrase."""
 MOST_SUBWORDS = 50_000
-_BUCKET_BITS = 18
+_MOST_BUCKET_BITS = 18
 _ODD = np.uint32(0x9E3779B1)
 _AT_ONCE = 0.25
 _ROUNDS = 80
@@ -57,7 +57,7 @@ def learn(words: Words, weights: Floats, most: int, least: float = 4.0) -> Subwo
     points, symbols = np.unique(words.chars[letters].astype(np.int64) * 2 + inside, return_inverse=True)
     alphabet = [(INSIDE if key % 2 else "") + _character(key // 2) for key in points.tolist()]
     symbols, alphabet = _bounded(symbols, alphabet, weights[word], most // 2)
-    others = np.flatnonzero(~spelt)
+    others = np.array(sorted(np.flatnonzero(~spelt).tolist(), key=words.text), np.int64)
     names = [words.text(index) for index in others.tolist()]
     other, names = _bounded(np.arange(len(others)), names, weights[others], most // 4)
     merging = _Merging(symbols, word, weights, words.kinds == LETTERS, alphabet)
@@ -68,10 +68,10 @@ def learn(words: Words, weights: Floats, most: int, least: float = 4.0) -> Subwo
     pieces[spelt] = np.bincount(merging.word, minlength=len(lengths))[spelt]
     ids = np.zeros(pieces.sum(), np.int64)
     ids[np.repeat(spelt, pieces)] = merging.symbols
-    ids[~np.repeat(spelt, pieces)] = len(merging.strings) + other
-    used, ids = np.unique(ids, return_inverse=True)
-    vocabulary = merging.strings + names
-    return Subwords([vocabulary[one] for one in used.tolist()], ids, np.concatenate([[0], np.cumsum(pieces)]))
+    number = np.zeros(len(lengths), np.int64)
+    number[others] = len(merging.strings) + other
+    ids[~np.repeat(spelt, pieces)] = number[~spelt]
+    return _ordered(merging.strings + names, ids, pieces)
 
 
 def _character(point: int) -> str:
@@ -148,8 +148,9 @@ def _frequent(
 
     Sums over hash buckets, which are never less than a pair's own, leave few places to be counted exactly.
     """
-    bucket = ((keys * _ODD) >> np.uint32(32 - _BUCKET_BITS)).astype(np.int64)
-    sums = np.bincount(bucket, weights, 1 << _BUCKET_BITS)
+    bits = min(_MOST_BUCKET_BITS, 1 + len(keys).bit_length())
+    bucket = ((keys * _ODD) >> np.uint32(32 - bits)).astype(np.int64)
+    sums = np.bincount(bucket, weights, 1 << bits)
     near = sums[bucket] >= max(sums.max() * _AT_ONCE, least)
     at, weights = at[near], weights[near]
     found, pair = np.unique(keys[near], return_inverse=True)
@@ -164,5 +165,15 @@ def given(words: Words, split: Callable[[Sequence[str]], Sequence[Sequence[str]]
     number: dict[str, int] = {}
     cut = [pieces or [UNKNOWN] for pieces in split([words.text(word) for word in range(len(words.kinds))])]
     ids = np.array([number.setdefault(piece, len(number)) for pieces in cut for piece in pieces], np.int64)
-    starts = np.concatenate([[0], np.cumsum([len(pieces) for pieces in cut])]).astype(np.int64)
-    return Subwords(list(number), ids, starts)
+    return _ordered(list(number), ids, np.array([len(pieces) for pieces in cut], np.int64))
+
+
+def _ordered(names: Sequence[str], ids: Ints, pieces: Ints) -> Subwords:
+    """The subwords in use, in the order of their text, so that nothing depends on the order of the words."""
+    used = np.unique(ids).tolist()
+    vocabulary = sorted({names[one] for one in used})
+    place = {name: index for index, name in enumerate(vocabulary)}
+    number = np.zeros(len(names), np.int64)
+    number[used] = [place[names[one]] for one in used]
+    starts = np.concatenate([[0], np.cumsum(pieces)]).astype(np.int64)
+    return Subwords(vocabulary, number[ids], starts)

@@ -31,10 +31,10 @@ Split = Callable[[Sequence[str]], Sequence[Sequence[str]]]
 
 @dataclass(frozen=True)
 class TokenGraph:
-    """A directed graph of ``vocabulary``: ``matrix[i, j]`` counts how often subword j follows i, over all requests.
+    """A directed graph of ``vocabulary``, which is in the order of its text.
 
-    ``shown`` marks subwords that may be shown to people: see :func:`graph`. ``covered`` is the share of the prompts'
-    characters that was read.
+    ``matrix[i, j]`` counts how often subword j follows i, over all requests. ``shown`` marks subwords that may be shown
+    to people: see :func:`graph`. ``covered`` is the share of the prompts' characters that was read.
     """
 
     vocabulary: list[str]
@@ -52,17 +52,15 @@ class TokenGraph:
         """How many distinct subwords precede each one, shape ``[subwords]``."""
         return np.bincount(self.matrix.indices, minlength=len(self.vocabulary))
 
-    @cached_property
-    def _alphabetical(self) -> Ints:
-        order = sorted(range(len(self.vocabulary)), key=self.vocabulary.__getitem__)
-        places = np.empty(len(order), np.int64)
-        places[order] = np.arange(len(order))
-        return places
-
     def by(self, values: NDArray[Any]) -> list[int]:
         """The subwords from the greatest of ``values`` down; equal ones in the order of their text."""
-        found: list[int] = np.lexsort((self._alphabetical, -values)).tolist()
+        found: list[int] = np.argsort(-values, kind="stable").tolist()
         return found
+
+
+def evened(counts: Floats) -> Floats:
+    """1 + log2 of counts, in eighths: text counts more than its repeats, and sums do not depend on their order."""
+    return np.round(8.0 * (1.0 + np.log2(np.maximum(1.0, counts)))) / 8.0
 
 
 class Flow:
@@ -112,7 +110,7 @@ class Flow:
     def _subwords(self, most: int, split: Split | None) -> Subwords:
         if split is not None:
             return given(self.words, split)
-        each = np.repeat(1.0 + np.log2(np.maximum(1.0, self.counts)), self.lengths)  # text counts more than its repeats
+        each = np.repeat(evened(self.counts), self.lengths)
         weights = np.bincount(self.words.ids, each, len(self.words.kinds)).astype(np.float64)
         return learn(self.words, weights, most)
 

@@ -14,7 +14,7 @@ from preheat.mine.pagerank import pagerank
 from preheat.mine.prompts import prefix
 from preheat.mine.settings import MineSettings
 from preheat.mine.subwords import INSIDE
-from preheat.mine.token_graph import Flow, Split, TokenGraph, whole
+from preheat.mine.token_graph import Flow, Split, TokenGraph, evened, whole
 from preheat.records.profile import ClassFlow, Hub, Link, Profile, Topology
 
 TOP = 12
@@ -89,7 +89,7 @@ def draw_prompts(profile: Profile, classes_of: ClassesOf, about: int) -> list[Dr
         place = int(node.hash[:13] or "0", 16) / 16.0**13
         if place * threshold < node.ends:
             classes = classes_of(prefix(profile, number)) if callable(classes_of) else classes_of[number]
-            weight = max(float(node.ends), threshold)
+            weight = max(float(node.ends), np.ceil(16 * threshold) / 16)
             drawn.append(DrawnPrompt(number, weight, place, tuple(sorted(map(str, classes)))))
     return sorted(drawn, key=lambda each: (each.place, nodes[each.node].hash))
 
@@ -143,7 +143,7 @@ def _rank(matrix: csr_array[Any]) -> Floats:
 def _evened(flow: Flow, prompts: list[DrawnPrompt], most_words: int | None) -> Floats:
     """The rank where text counts by the logarithm of its requests, so that no single template speaks for a class."""
     edges, weights = _edges(flow, prompts, most_words)
-    return _rank(flow.matrix(edges, 1.0 + np.log2(np.maximum(1.0, weights))))
+    return _rank(flow.matrix(edges, evened(weights)))
 
 
 def _edges(flow: Flow, members: list[DrawnPrompt], most_words: int | None) -> tuple[NDArray[np.int64], Floats]:
