@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @click.option("--until", metavar="TIME", help="Leave out what comes at or after: ISO 8601, epoch seconds, or 24h.")
 @click.option("--no-text", is_flag=True, help="Keep hashes only; such a profile cannot be planned from.")
 @click.option("--drop-tenant", multiple=True, metavar="NAME", help="Take this tenant out of the profile; may repeat.")
+@click.option("--gexf", type=ResultFile(), metavar="FILE", help="Also write the token-flow graph, which Gephi opens.")
+@click.option("--report", type=ResultFile(), metavar="FILE", help="Also write a page (HTML) of what the log holds.")
 @click.option("-o", "--output", type=ResultFile(), default="profile.json.zst", show_default=True, metavar="FILE")
 @log_format_option
 @template_option
@@ -33,11 +35,13 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     A PATH may also be a profile of an earlier time: then what the logs hold is added to it.
     """
     from preheat.cli.show import print_facts, print_json
+    from preheat.cli.views import check_views, write_views
     from preheat.files.versioned import load, save
     from preheat.mine.merge import merge, without_tenants
     from preheat.mine.settings import MineSettings
     from preheat.records.profile import Profile
 
+    check_views(flags)
     settings = MineSettings(keep_text=not flags["no_text"])
     with spooled(paths) as files:
         logs, earlier = _apart(files)
@@ -50,6 +54,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     if flags["drop_tenant"]:
         profile = without_tenants(profile, flags["drop_tenant"], settings)
     save(flags["output"], profile)
+    write_views(profile, flags, paths)
     facts = summary(profile)
     print_json(facts) if flags["json"] else print_facts(f"profile: {flags['output']}", facts)
     return 0

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.errors import BadInput
+
 if TYPE_CHECKING:
     from preheat.records.profile import Profile
 
@@ -21,6 +23,8 @@ def write_views(profile: Profile, flags: dict[str, Any], paths: tuple[str, ...])
     from preheat.files.versioned import write_text
 
     if flags["gexf"]:
+        if not profile.has_text:
+            raise BadInput("without the prompts' text there is no token flow to write", "mine the log with its text")
         from preheat.mine.gexf import to_gexf
         from preheat.mine.token_graph import graph
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from preheat.mine.classes import classify
 from preheat.mine.clusters import cluster
 from preheat.mine.prompts import sample
 from preheat.mine.retention import retain
@@ -19,7 +20,7 @@ def derive(profile: Profile, settings: MineSettings) -> Profile:
     """``profile`` with its clusters and its topology, and with the text that is worth keeping."""
     prompts = sample(profile, settings.cluster_sample)
     found = cluster(prompts, settings.cluster_threshold)
-    flow = topology(profile, lambda _: (), settings) if settings.keep_text else None  # it holds parts of the text
+    flow = topology(profile, classify, settings) if settings.keep_text else None  # it holds parts of the text
     return retain(
         structs.replace(profile, clusters=found, cluster_sample=len(prompts), topology=flow),
         settings,
