@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from preheat.records.request import Request
@@ -66,6 +67,17 @@ def _otlp(number: int) -> dict[str, Any]:
     start = str(int(START_S + number) * 10**9)
     span = {"traceId": "t", "spanId": f"r{number}", "startTimeUnixNano": start, "attributes": attributes}
     return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"spans": [span]}]}]}
+
+
+def _api_call(number: int) -> dict[str, Any]:
+    called = {"method": "POST", "uri": "http://engine:8000/v1/chat/completions", "status": 200}
+    return {"id": f"r{number}", "timestamp": START_S + number, **called, "request": {"messages": asked(number)}}
+
+
+def _langfuse(number: int) -> dict[str, Any]:
+    start = datetime.fromtimestamp(START_S + number, UTC).isoformat()
+    observation = {"id": f"r{number}", "traceId": "t", "type": "GENERATION", "startTime": start, "output": "ANSWER"}
+    return {"trace": {"id": "t"}, "observations": [{**observation, "input": json.dumps(asked(number))}]}
 
 
 def _mooncake(number: int) -> dict[str, Any]:
@@ -134,6 +146,8 @@ SAMPLES: dict[str, Sample] = {
     "litellm": _json(_litellm, _CHAT, _from_text),
     "sharegpt": _json(_sharegpt, "id messages session turn source", _from_text, time_s=None),
     "otlp-json": _json(_otlp, _CHAT, _from_text),
+    "api-calls": _json(_api_call, _CHAT, _from_text),
+    "langfuse": _json(_langfuse, _CHAT, _from_text),
     "mooncake": _json(_mooncake, _BLOCKS, _from_blocks, time_s=0.0),
     "bailian": _json(_bailian, _BLOCKS + " turn", _from_blocks, time_s=0.0),
     "csv": _csv(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
-import xxhash
 
-_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200};base64,")
-_MEDIA_KEYS = frozenset({"data", "file_data", "b64_json", "bytes", "image_base64"})
-_SHORTEST_MEDIA = 65
-"""A shorter value under such a key is no picture; a hash would say no less."""
-_DEEPEST = 8
+from preheat.read import media
+
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _RESULTS = frozenset({"tool_result", "web_search_tool_result", "mcp_tool_result"})
@@ -26,31 +21,19 @@ def only_text(content: list[Any]) -> bool:
     )
 
 
-def without_media(content: list[Any]) -> list[Any]:
-    """The parts with every base64 payload replaced by its media type and hash, and without ``cache_control``."""
-    return content if only_text(content) else [_without_media(part, 0) for part in content]
+def without_media(content: Any) -> Any:
+    """A message's content with a hash in the place of every picture, sound or file, and without ``cache_control``."""
+    if isinstance(content, str):
+        return media.text_without_media(content)
+    if not isinstance(content, list):
+        return content
+    return [media.part_without_media(_uncontrolled(part)) for part in content]
 
 
-def _without_media(value: Any, depth: int, key: str = "") -> Any:
-    if isinstance(value, str):
-        if match := _DATA_URL.match(value):
-            return f"data:{match[1] or ''};xxh3={_hash(value[match.end() :])}"
-        if key in _MEDIA_KEYS and len(value) >= _SHORTEST_MEDIA:
-            return f"xxh3={_hash(value)}"
-        return value
-    if depth > _DEEPEST:
-        return value
-    if isinstance(value, dict):
-        return {
-            name: _without_media(inner, depth + 1, name) for name, inner in value.items() if name != "cache_control"
-        }
-    if isinstance(value, list):
-        return [_without_media(inner, depth + 1, key) for inner in value]
-    return value
-
-
-def _hash(payload: str) -> str:
-    return xxhash.xxh3_128_hexdigest(payload.encode("utf-8", "surrogatepass"))
+def _uncontrolled(part: Any) -> Any:
+    if isinstance(part, dict) and "cache_control" in part:
+        return {name: value for name, value in part.items() if name != "cache_control"}
+    return part
 
 
 def holds_blocks(entry: Any) -> bool:

@@ -73,6 +73,8 @@ class _Line(msgspec.Struct):
 _SampledLine: type[Any] = msgspec.defstruct("_SampledLine", [(name, Any, None) for name in SAMPLING], bases=(_Line,))
 _line = msgspec.json.Decoder(_SampledLine)
 _FIRST_SAMPLING = len(_Line.__struct_fields__)
+_MAY_HOLD_A_PICTURE = 16 << 10
+"""Bytes of a record from which on plain text in it is searched for inline data; parts that are no text always are."""
 _NO_SAMPLING = (None,) * len(SAMPLING)
 
 
@@ -94,7 +96,7 @@ class OpenAIJsonl:
             line = _line.decode(record)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return openai_odd.requests(record, where, report)
-        if not _usual(line):
+        if not _usual(line) or (len(record) >= _MAY_HOLD_A_PICTURE and b";base64," in record):
             return openai_odd.requests(record, where, report)
         return (_request(line, where, report),)
 

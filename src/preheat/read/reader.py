@@ -15,12 +15,15 @@ from preheat.read.bailian import Bailian
 from preheat.read.burstgpt_csv import BurstGPTCSV
 from preheat.read.csv_framing import CSV_ROWS
 from preheat.read.framing import Framing, UnknownFormat, framing_of, refuse_utf16
+from preheat.read.langfuse import Langfuse
 from preheat.read.litellm import LiteLLM
 from preheat.read.mooncake import Mooncake
 from preheat.read.oddities import Oddities
 from preheat.read.openai_jsonl import OpenAIJsonl
 from preheat.read.otlp_json import OTLPJson
 from preheat.read.parquet_table import ParquetTable
+from preheat.read.recorded_calls import RecordedCalls
+from preheat.read.repeats import Repeats
 from preheat.read.servegen import ServeGenLengths, ServeGenRates
 from preheat.read.sharegpt import ShareGPT
 from preheat.read.tables import Table
@@ -62,6 +65,8 @@ JSON_FORMATS: dict[str, Reader[bytes]] = {
     "servegen-lengths": ServeGenLengths(),
     "sharegpt": ShareGPT(),
     "litellm": LiteLLM(),
+    "api-calls": RecordedCalls(),
+    "langfuse": Langfuse(),
     "anthropic-messages": AnthropicMessages(),
     "openai-jsonl": OpenAIJsonl(),
     "otlp-json": OTLPJson(),
@@ -79,6 +84,9 @@ FORMATS: dict[str, Reader[Any]] = {
 }
 """Tried in this order when the format is not forced: of those whose framing takes the stream, the first that takes one
 of its first records. What takes every stream (JSON records) comes after all that tell theirs."""
+
+OF_SPANS = frozenset({"langfuse", "otlp-json"})
+"""Formats whose requests are named by their spans, so that the same name again is the same call."""
 
 DETECTION_RECORDS = 100
 """How many records are looked at before a file counts as of no known format."""
@@ -98,10 +106,10 @@ def read_requests(paths: Sequence[str], *, format: str | None = None, report: Re
 
 
 def _read_files(files: list[str], format: str | None, report: ReadReport, named: str) -> Iterator[Request]:
-    before, oddities = report.requests, Oddities(report)
+    before, oddities, repeats = report.requests, Oddities(report), Repeats()
     for file in files:
         report.files += 1
-        yield from _read_file(file, format, report, oddities, alone=len(files) == 1)
+        yield from _read_file(file, format, report, oddities, repeats, alone=len(files) == 1)
     oddities.end()
     if report.requests == before:
         reasons = "; ".join(f"{count} x {reason}" for reason, count in report.skipped.items())
@@ -112,7 +120,7 @@ def _read_files(files: list[str], format: str | None, report: ReadReport, named:
 
 
 def _read_file(
-    file: str, format: str | None, report: ReadReport, oddities: Oddities, *, alone: bool
+    file: str, format: str | None, report: ReadReport, oddities: Oddities, repeats: Repeats, *, alone: bool
 ) -> Iterator[Request]:
     name = "stdin" if file == STDIN else file
     with open_stream(file) as stream:
@@ -125,7 +133,7 @@ def _read_file(
             return
         if reader is not None:
             found = itertools.chain(head, rest)
-            yield from _through(reader, found, report, oddities, forced=format is not None)
+            yield from _through(reader, found, report, oddities, repeats, forced=format is not None)
 
 
 Found = Iterator[tuple[str, Any]]
@@ -176,15 +184,19 @@ def _refusal(reader: Reader[Any], record: Any) -> str | None:
 
 
 def _through(
-    reader: Reader[Any], found: Found, report: ReadReport, oddities: Oddities, *, forced: bool
+    reader: Reader[Any], found: Found, report: ReadReport, oddities: Oddities, repeats: Repeats, *, forced: bool
 ) -> Iterator[Request]:
-    """All requests of the records, each looked at for what is odd. A record that the file's own format refuses is
-    offered to the others of the same framing, unless the format was ``forced``."""
+    """All requests of the records, each looked at for what is odd; a call that was there before is left out. A record
+    that the file's own format refuses is offered to the others of the same framing, unless it was ``forced``."""
     others = () if forced else tuple(each for each in FORMATS.values() if each.framing is reader.framing)
     read, name, look = reader.requests, reader.name, oddities.look
+    known = repeats if name in OF_SPANS else None
     for where, record in found:
         try:
             for request in read(record, where, report):
+                if known is not None and (reason := known.reason(request)) is not None:
+                    report.skip(request.source, reason)
+                    continue
                 report.requests += 1
                 report.formats[name] = report.formats.get(name, 0) + 1
                 look(request, record)
@@ -194,6 +206,6 @@ def _through(
             if other is None:
                 report.skip(where, why.message)
             else:
-                yield from _through(other, iter(((where, record),)), report, oddities, forced=True)
+                yield from _through(other, iter(((where, record),)), report, oddities, repeats, forced=True)
         except MISSHAPEN:
             report.skip(where, UNEXPECTED_SHAPE)
