@@ -286,7 +286,7 @@ def test_forcing_a_format_that_there_is_not_lists_those_that_there_are(tmp_path:
     (tmp_path / "log").write_bytes(b"{}")
     with pytest.raises(BadInput, match="there is no format 'orc'") as caught:
         read_requests([str(tmp_path / "log")], format="orc", report=ReadReport())
-    assert "openai-jsonl, otlp-json" in caught.value.remedy
+    assert "otlp-json, openai-jsonl" in caught.value.remedy
 
 
 def test_several_files_of_several_formats_are_one_log(tmp_path: Path) -> None:

@@ -253,3 +253,9 @@ def test_simpler_shapes() -> None:
 def test_several_spans_without_ids_get_different_ones() -> None:
     span = {"attributes": {"gen_ai.input.messages": OPENAI_FORM}}
     assert [request.id for request in _read({"spans": [span, span]})[0]] == ["log:1#0", "log:1#1"]
+
+
+def test_a_chat_with_attributes_of_its_own_is_no_span() -> None:
+    chat = {"messages": json.loads(OPENAI_FORM)}
+    for record in ({**chat, "attributes": {"region": "eu"}}, {**chat, "llm.gateway": "x"}):
+        assert OTLPJson().refusal(json.dumps(record).encode()) == "no spans, and no gen_ai attributes"

@@ -142,3 +142,15 @@ def test_the_envelope_is_told_from_an_openai_line(tmp_path: Any) -> None:
     assert report.skipped == {"an embeddings call": 1}
     batch = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": CHAT}}
     assert RecordedCalls().refusal(json.dumps(batch).encode()) is not None
+
+
+def test_a_call_that_is_known_and_left_out_is_not_read_as_something_else(tmp_path: Any) -> None:
+    bedrock = "https://bedrock-runtime.us-east-1.amazonaws.com/model/m/invoke"
+    body = {"anthropic_version": "bedrock-2023-05-31", "messages": CHAT[1:], "max_tokens": 9}
+    calls = [{"method": "POST", "uri": uri, "request": body} for uri in (bedrock, "http://e/v1/messages")]
+    refused = {**calls[1], "status": 400}
+    (tmp_path / "log").write_text("\n".join(map(json.dumps, (*calls, refused, {"messages": CHAT}))))
+    report = ReadReport()
+    assert len(list(read_requests([str(tmp_path / "log")], report=report))) == 2
+    assert report.formats == {"api-calls": 1, "openai-jsonl": 1}
+    assert report.skipped == {"a Bedrock call": 1, "a call that was refused (HTTP 4xx)": 1}

@@ -68,8 +68,8 @@ JSON_FORMATS: dict[str, Reader[bytes]] = {
     "api-calls": RecordedCalls(),
     "langfuse": Langfuse(),
     "anthropic-messages": AnthropicMessages(),
-    "openai-jsonl": OpenAIJsonl(),
     "otlp-json": OTLPJson(),
+    "openai-jsonl": OpenAIJsonl(),
 }
 """Those that are told by what only they have come first."""
 _NESTED = tuple(reader for name, reader in JSON_FORMATS.items() if name != "openai-jsonl")
@@ -202,10 +202,17 @@ def _through(
                 look(request, record)
                 yield request
         except Unreadable as why:
-            other = next((each for each in others if each is not reader and _refusal(each, record) is None), None)
+            other = _other(reader, others, record)
             if other is None:
                 report.skip(where, why.message)
             else:
                 yield from _through(other, iter(((where, record),)), report, oddities, repeats, forced=True)
         except MISSHAPEN:
             report.skip(where, UNEXPECTED_SHAPE)
+
+
+def _other(own: Reader[Any], others: Sequence[Reader[Any]], record: Any) -> Reader[Any] | None:
+    """Who else takes a record that is not of its file's own format; nobody where it is, and only cannot be read."""
+    if not others or _refusal(own, record) is None:
+        return None
+    return next((each for each in others if each is not own and _refusal(each, record) is None), None)

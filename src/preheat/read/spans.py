@@ -19,6 +19,7 @@ from preheat.read.times import seconds
 _MARKS = ("gen_ai.", "llm.", "openinference.", "ai.prompt", "traceloop.")
 _HEADS = ("gen_ai", "llm", "openinference", "ai", "input", "session", "user", "metadata", "traceloop", "langfuse")
 """First parts of attributes' names, under which some tools nest the rest."""
+_OF_A_SPAN = {"traceId", "trace_id", "spanId", "span_id", "spanContext", "context", "events", "resource", "kind"}
 _INT64 = re.compile(r"-?[0-9]{1,20}")
 _DEEPEST = 12
 _GROUPS = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs")
@@ -50,7 +51,7 @@ def holds_spans(record: dict[str, Any]) -> bool:
     """Whether this JSON object is one of the shapes that :func:`spans_in` takes."""
     if any(isinstance(record.get(name), list) for name in (*_GROUPS, "spans")) or _jaeger_traces(record):
         return True
-    return isinstance(record.get("attributes"), dict | list) or _is_attributes(record)
+    return _is_span(record) or _is_attributes(record)
 
 
 def spans_in(record: dict[str, Any]) -> Iterator[Span]:
@@ -72,7 +73,7 @@ def spans_in(record: dict[str, Any]) -> Iterator[Span]:
             for span in _objects(trace.get("spans")):
                 process = span.get("processID")
                 yield span_of(span, plain(_object(processes.get(str(process))).get("tags")))
-    elif isinstance(record.get("attributes"), dict | list):
+    elif _is_span(record):
         named = record.get("resource_attributes") or _object(record.get("resource")).get("attributes")
         yield span_of(record, plain(named))
     elif _is_attributes(record):
@@ -178,7 +179,17 @@ def _lost(span: dict[str, Any], *names: str) -> bool:
     return any(isinstance(span.get(name), int) and span[name] > 0 for name in names)
 
 
+def _is_span(record: dict[str, Any]) -> bool:
+    """Whether it has attributes, and either they or the other fields are a span's."""
+    attributes = record.get("attributes")
+    if isinstance(attributes, dict):
+        return bool(_OF_A_SPAN & record.keys()) or _is_attributes(attributes)
+    return isinstance(attributes, list)
+
+
 def _is_attributes(record: dict[str, Any]) -> bool:
+    if isinstance(record.get("messages"), list):
+        return False
     return any(name.startswith(_MARKS) for name in record) or any(
         isinstance(record.get(name), dict) for name in ("llm", "gen_ai")
     )
