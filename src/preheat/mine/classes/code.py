@@ -16,7 +16,7 @@ _LANGUAGES = vocabulary(
 )
 _AMBIGUOUS = vocabulary(
     "swift rust scala scheme lua assembly lisp elixir julia bash cron rails spring react angular selenium apache "
-    "unity arduino qt kafka go r c svg git express dart excel sheets api"
+    "unity arduino qt kafka svg git dart"
 )
 _MADE = vocabulary(
     "code coding codebase script scripts program programs function functions class classes method methods "
@@ -43,7 +43,8 @@ _SAID = Cues(
         "programming language|html code|debugging|unit test|autonomous programmer|coding problem|coding assistant|"
         "given code|smart contract|code that|code to |linked list|binary search algorithm|"
         "next line of code|bash command|complete the code|the code below|"
-        "following code|my code|this code|shell script|algorithm in|the function in|command line"
+        "following code|my code|this code|shell script|algorithm in|the function in|command line|"
+        "in c++|in golang|r code|c code|c program|go code"
     ),
     zh=(
         "代码|编程|正则表达式|程序来|写一个程序|编写一个程序|编写一个函数|写一个函数|写一个python|控制台|脚本|"

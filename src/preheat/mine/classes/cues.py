@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from operator import add
 
 _IN_WORDS = b"abcdefghijklmnopqrstuvwxyz0123456789+#'"
+_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2,}")
 _SPLIT = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 
 
-def words_of(low: str) -> list[str]:
+def ascii_words(low: str) -> list[str]:
     """The words of lower-case ``low``; letters outside ASCII end a word, in texts as in cues."""
     return low.encode("utf-8", "surrogatepass").translate(_SPLIT).decode().split()
+
+
+def words_of(low: str) -> list[str]:
+    """:func:`ascii_words`, and of scripts without spaces every pair of neighbours."""
+    words = ascii_words(low)
+    if not low.isascii():
+        for run in _UNSPACED.findall(low):
+            words += map(add, run, run[1:])
+    return words
 
 
 def literals(joined: str) -> tuple[str, ...]:
@@ -26,7 +38,7 @@ def vocabulary(words: str) -> frozenset[str]:
 class Cues:
     """Literals, joined by ``|``, by language: ``en``, ``zh``, ``de``, ``es``; those of ``any`` are for every prompt.
 
-    A cue of several words waits for the longest of them but the last, whose ending the text may go on.
+    A cue waits for the longest of its words but the last, whose ending the text may go on, or for a pair of neighbours.
     """
 
     def __init__(self, **by_language: str) -> None:
@@ -39,7 +51,7 @@ class Cues:
             for cue in literals(joined):
                 inner = words_of(cue)
                 if cue[-1].encode() in _IN_WORDS:
-                    inner = inner[:-1]
+                    inner.remove(re.split(r"[^a-z0-9+#']", cue)[-1])
                 if inner:
                     word = max(inner, key=len)
                     waiting[word] = (*waiting.get(word, ()), cue)

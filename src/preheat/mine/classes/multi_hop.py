@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from preheat.mine.classes.cues import Cues, vocabulary, words_of
+from preheat.mine.classes.cues import Cues, ascii_words, vocabulary
 from preheat.mine.classes.rag import brings_passage
 from preheat.mine.classes.reading import Reading, bounded, has_any
 
@@ -75,6 +75,7 @@ _KIN = re.compile(
     r"\bif [^.?\n]{3,80}, (?:then|so) |\bis [a-z]{1,20}'s (?:mother|father|sister|brother|son|daughter|grand)|"
     r"has (?:\w+ ){1,2}(?:brothers?|sisters?)"
 )
+PARAGRAPH_CHARS = 60
 MAX_CHARS = 1800
 """A longer turn is no word problem, whatever numbers and questions it holds."""
 
@@ -91,14 +92,20 @@ def holds(reading: Reading) -> bool:
                 return True
         if ("step by step" in low or "step-by-step" in low) and _STEPS.search(low):
             return True
-    return any(is_problem(low) and not brings_passage(reading, low) for low in reading.asked)
+    return any(is_problem(each) and not brings_passage(reading, low) for low in reading.asked for each in _parts(low))
+
+
+def _parts(low: str) -> tuple[str, ...]:
+    """A user's turn; and its last paragraph, where instructions stand before the problem."""
+    last = low.rpartition("\n\n")
+    return (low, last[2]) if last[0] and len(last[2]) > PARAGRAPH_CHARS else (low,)
 
 
 def is_problem(low: str) -> bool:
     """Numbers enough and a quantity asked for; an equation to solve; relations to follow to their end."""
     if not 8 <= len(low) <= MAX_CHARS or "```" in low:
         return False
-    words = frozenset(words_of(low))
+    words = frozenset(ascii_words(low))
     asks = _asks_quantity(low, words)
     if asks and _numbers(low, words) >= 2:
         return True

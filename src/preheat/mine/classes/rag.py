@@ -100,7 +100,9 @@ def _labels_passage(low: str) -> bool:
 
 def _is_prose(low: str) -> bool:
     """Sentences rather than code or a list of rules."""
-    signs = low.count("{") + low.count(";") + low.count(" = ") + low.count("</") + low.count("\n- ") * 3
+    signs = (
+        low.count("{") + low.count('":') + low.count(";") + low.count(" = ") + low.count("</") + low.count("\n- ") * 3
+    )
     return signs * 90 < len(low)
 
 

@@ -60,7 +60,7 @@ _AS_A = re.compile(
     r"(?:[\w/'-]{1,30} ){0,6}?[\w/'-]{1,30}(?: (?:on|in|with|at|of) [^,.\n]{1,60})?, "
     r"(?:you|your|describe|write|create|what|how|please|explain|provide|give|tell|design|develop|can you|draft|list)\b"
 )
-LONG_CHARS, HEAD_CHARS = 1500, 250
+LONG_CHARS, HEAD_CHARS, SAID_CHARS = 1500, 600, 250
 """A user's turn longer than this brings data along, and sets a persona in its beginning if at all."""
 
 
@@ -70,7 +70,8 @@ def holds(reading: Reading) -> bool:
     if reading.system_says(_SAID) or _sets_persona(reading.system, openings):
         return True
     heads = [text if len(text) < LONG_CHARS else text[:HEAD_CHARS] for text in reading.asked]
-    return reading.user_says(_SAID, "\n\n".join(heads)) or any(_sets_persona(head, openings) for head in heads)
+    said = "\n\n".join(text if len(text) < LONG_CHARS else text[:SAID_CHARS] for text in reading.asked)
+    return reading.user_says(_SAID, said) or any(_sets_persona(head, openings) for head in heads)
 
 
 def _sets_persona(low: str, openings: tuple[str, ...]) -> bool:

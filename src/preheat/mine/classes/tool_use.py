@@ -8,12 +8,12 @@ from preheat.mine.classes.cues import Cues
 from preheat.mine.classes.reading import Reading, bounded, has_any
 from preheat.mine.classes.turns import ASSISTANT, TOOL
 
-_CALLED = (
-    "<tool_call>", "<function_call>", "<|python_tag|>", "<function=", '"tool_calls"', '"tool_use"', '"tooluse"',
-    '"function":{"', '"function": {"', '"function_call"', "\naction input:", "tool_result", "<|tool▁calls▁begin|>",
-)  # fmt: skip
 _SAID = Cues(
-    any="<tools>|<available_tools>|namespace functions|<functions>|<tool_definition|action input|<tools_schema>",
+    any=(
+        "<tools>|<available_tools>|namespace functions|<functions>|<tool_definition|action input|<tools_schema>|"
+        '<tool_call>|<function_call>|python_tag|<function=|"tool_calls"|"tool_use"|"tooluse"|tool_result|tool▁call|'
+        '"function":{|"function": {|"function_call"|<tool_response>'
+    ),
     en=(
         "following tools|following functions|available tools|tools available|available functions|tool call|"
         "function call|calling functions|call the function|call a function|call a tool|one of the tools|"
@@ -32,6 +32,7 @@ _SAID = Cues(
 _PARAMETERS = re.compile(
     r'"(?:parameters|input_schema|inputschema|arguments|args|inputs|required_slots|operationid|arg_names)"\s*:'
 )
+_CALLS = ("tool_call", "function_call", '"function"', "python_tag", "action input:", "tool_use", "tooluse")
 _COMMANDS = ("signature:", "docstring:", "arguments:")
 
 
@@ -41,15 +42,16 @@ def holds(reading: Reading) -> bool:
         return True
     if reading.system_says(_SAID) or reading.user_says(_SAID):
         return True
-    return any(_has_tools(text) for text in (reading.system, *reading.asked)) or any(
-        turn.role == ASSISTANT and has_any(bounded(turn.text, 200, 600).lower(), _CALLED) for turn in reading.turns
+    return any(_defines(text) for text in (reading.system, *reading.asked)) or any(
+        turn.role == ASSISTANT and has_any(bounded(turn.text, 200, 600).lower(), _CALLS) for turn in reading.turns
     )
 
 
-def _has_tools(low: str) -> bool:
-    if has_any(low, _CALLED) or all(cue in low for cue in _COMMANDS):
+def _defines(low: str) -> bool:
+    """Functions as JSON or as a list of commands."""
+    if '"description"' in low and '"name"' in low and _PARAMETERS.search(low):
         return True
-    return ('"description"' in low and '"name"' in low and _PARAMETERS.search(low) is not None) or _intents(low)
+    return all(cue in low for cue in _COMMANDS) or _intents(low)
 
 
 def _intents(low: str) -> bool:
