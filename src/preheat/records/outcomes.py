@@ -55,3 +55,26 @@ class PromptClass(StrEnum):
     DIALOGUE = "dialogue"
     """More than one turn of a conversation."""
     OTHER = "other"
+
+
+class BreakCause(StrEnum):
+    """What differs where prompts part that share text again after it."""
+
+    TIMESTAMP = "timestamp"
+    """A time of day, with its date or without, or epoch time."""
+    DATE = "date"
+    """A day."""
+    UUID = "uuid"
+    """A random identifier of 128 bits."""
+    ID = "id"
+    """A request, session, user or trace id, a hash or a nonce."""
+    EMAIL = "email"
+    """An address."""
+    NAME = "name"
+    """A name, where the text says that one stands there."""
+    NUMBER = "number"
+    """A counter or another number."""
+    ORDER = "order"
+    """The same lines, tools, examples or JSON members in another order."""
+    TEXT = "text"
+    """Other short text before longer text that is always the same."""

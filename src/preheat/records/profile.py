@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from preheat.records.outcomes import BreakCause
 from preheat.records.rendering import Rendering
 
 SCHEMA = "preheat.profile"
@@ -109,6 +110,30 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     slots: tuple[Slot, ...] = ()
 
 
+class Break(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A place where prompts part that share text again after it: see :mod:`preheat.mine.breaks`.
+
+    ``node`` is the last one that they share (-1: none), ``at_chars`` where in the prompt the difference begins;
+    ``cause`` what differs, ``later`` what else does before the shared text ends. ``variants`` ways to go on were seen,
+    in ``requests`` requests of ``tenants``; ``lost_blocks`` would not have been computed again, had the difference
+    stood behind them. The texts, up to 120 characters each, are raw: what stands before, two of the variants, and
+    what comes after; they are empty where the profile keeps none.
+    """
+
+    node: int
+    partition: int = 0
+    at_chars: int
+    cause: BreakCause
+    later: tuple[BreakCause, ...] = ()
+    requests: int
+    variants: int
+    lost_blocks: int
+    tenants: dict[str, int] = {}
+    before: str = ""
+    examples: tuple[str, ...] = ()
+    after: str = ""
+
+
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What recognises a template without its text: see :mod:`preheat.mine.library`. ``cluster`` is an index."""
 
@@ -199,6 +224,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Requests by bucket, those without a time left out."""
     clusters: list[Cluster] = []
     cluster_sample: int = 0
+    breaks: list[Break] = []
     library: list[Fingerprint] = []
     topology: Topology | None = None
     pruned_nodes: int = 0
