@@ -17,7 +17,20 @@ from preheat.records.profile import Profile
 from preheat.records.rendering import Rendering
 from preheat.records.request import Message, Request
 
-WORDS = "river stone window paper garden winter orange table letter morning quick brown silver mountain".split()
+WORDS = [
+    "river",
+    "stone",
+    "window",
+    "paper",
+    "garden",
+    "winter",
+    "orange",
+    "table",
+    "letter",
+    "morning",
+    "quick",
+    "silver",
+]
 REQUESTS = 200
 
 
@@ -80,15 +93,15 @@ def planted(log: Log, kind: str) -> Callable[[int], Request]:
 @pytest.mark.parametrize(
     ("kind", "cause", "share"),
     [
-        ("timestamp", BreakCause.TIMESTAMP, 0.75),
+        ("timestamp", BreakCause.TIMESTAMP, 0.9),
         ("epoch", BreakCause.TIMESTAMP, 0.9),
         ("uuid", BreakCause.UUID, 0.9),
         ("id", BreakCause.ID, 0.9),
         ("email", BreakCause.EMAIL, 0.9),
         ("name", BreakCause.NAME, 0.9),
-        ("tools", BreakCause.ORDER, 0.6),
-        ("keys", BreakCause.ORDER, 0.8),
-        ("few-shot", BreakCause.ORDER, 0.6),
+        ("tools", BreakCause.ORDER, 0.9),
+        ("keys", BreakCause.ORDER, 0.9),
+        ("few-shot", BreakCause.ORDER, 0.9),
     ],
 )
 def test_a_planted_break_is_found_and_priced(log: Log, kind: str, cause: BreakCause, share: float) -> None:
@@ -102,7 +115,7 @@ def test_a_planted_break_is_found_and_priced(log: Log, kind: str, cause: BreakCa
     # What would be computed if the place were empty: every question, and the rest once.
     healed = Log().profile(lambda number: log.chat(number, log.system))
     truth = profile.distinct_blocks - healed.distinct_blocks
-    assert share * truth <= worst.lost_blocks <= 1.1 * truth
+    assert share * truth <= worst.lost_blocks <= truth / share
 
 
 def test_the_text_quoted_is_what_differs(log: Log) -> None:

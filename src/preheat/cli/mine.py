@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 @click.option("--drop-tenant", multiple=True, metavar="NAME", help="Take this tenant out of the profile; may repeat.")
 @click.option("--gexf", type=ResultFile(), metavar="FILE", help="Also write the token-flow graph, which Gephi opens.")
 @click.option("--report", type=ResultFile(), metavar="FILE", help="Also write a page (HTML) of what the log holds.")
+@click.option(
+    "--breaks", type=click.IntRange(0), default=5, show_default=True, help="Places where prefixes break to show."
+)
 @click.option("-o", "--output", type=ResultFile(), default="profile.json.zst", show_default=True, metavar="FILE")
 @log_format_option
 @template_option
@@ -34,6 +37,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
 
     A PATH may also be a profile of an earlier time: then what the logs hold is added to it.
     """
+    from preheat.cli.breaks import print_breaks, shown_breaks
     from preheat.cli.show import print_facts, print_json
     from preheat.cli.views import check_views, write_views
     from preheat.files.versioned import load, save
@@ -56,7 +60,11 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     save(flags["output"], profile)
     write_views(profile, flags, paths)
     facts = summary(profile)
-    print_json(facts) if flags["json"] else print_facts(f"profile: {flags['output']}", facts)
+    if flags["json"]:
+        print_json(facts | {"breaks": shown_breaks(profile, flags["breaks"])})
+    else:
+        print_facts(f"profile: {flags['output']}", facts)
+        print_breaks(profile, flags["breaks"])
     return 0
 
 

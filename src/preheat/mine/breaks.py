@@ -1,15 +1,15 @@
 """Where prefixes break: prompts that share a beginning part over a time, an id, the order of their tools, and share
 text again after it, which no prefix cache finds.
 
-A function of a profile's nodes, as far as they have text. What continues a node is compared, for a sample of its
-children; what the break costs is then counted over all of them. Questions and documents that differ are not breaks:
-only places of a telling form, and short ones before longer text that is always the same.
+A function of a profile's nodes, as far as they have text: of a merged profile, of what its parts have kept. What
+continues a node is compared, for a sample of its children; what the break costs is then counted over all of them.
+Questions and documents that differ are not breaks: only places of a telling form, and short ones before longer text
+that is always the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from msgspec import structs
 
@@ -55,6 +55,11 @@ def find_breaks(profile: Profile) -> list[Break]:
     return sorted(joined, key=lambda each: (-each.lost_blocks, each.node, each.at_chars))[:MOST_BREAKS]
 
 
+def without_quotes(breaks: list[Break]) -> list[Break]:
+    """The same, holding no text of the log."""
+    return [structs.replace(each, before="", examples=(), after="") for each in breaks]
+
+
 class _Forest:
     """The profile's nodes by parent. A place is ``(partition, node)``, with node -1 where a partition begins."""
 
@@ -90,7 +95,7 @@ class _Forest:
             group = _meeting(pieces)
             if len(group) < _LEAST_VARIANTS:
                 break
-            finding = self._examined(place, before, [texts[child] for child in group], children)
+            finding = self._examined(place, before, [texts[child] for child in group])
             if finding is not None:
                 found.append(finding)
             for child in group:
@@ -125,9 +130,7 @@ class _Forest:
     def _uses(self, node: int) -> int:
         return self.profile.nodes[node].count
 
-    def _examined(
-        self, place: tuple[int, int], before: str, texts: list[str], children: Sequence[int]
-    ) -> Break | None:
+    def _examined(self, place: tuple[int, int], before: str, texts: list[str]) -> Break | None:
         """What the prompts of one group differ in, where most of their pairs agree on that."""
         pairs = [_Pair(texts[0], other, len(before)) for other in texts[1 : _PAIRS + 1]]
         cause, votes = Counter(pair.cause for pair in pairs).most_common(1)[0]
@@ -135,29 +138,41 @@ class _Forest:
             return None
         agreed = [pair for pair in pairs if pair.cause is cause]
         blocks = sum(pair.shared for pair in agreed) / len(agreed) / self.block_chars
-        best = max(agreed, key=lambda pair: pair.shared)
-        members = [child for child in children if best.anchor in self.after(child, _AFTER_CHARS)]
-        if len(members) < _LEAST_VARIANTS:
+        best = max(agreed, key=lambda pair: pair.reach)
+        copies = self._copies(place, before, best.anchor)
+        if len(copies) < _LEAST_VARIANTS:
             return None
-        # The largest branch would have been computed anyway.
-        lost = sum(min(blocks, self.below[child]) for child in members) - min(blocks, self.below[members[0]])
         tenants: Counter[str] = Counter()
-        for child in members:
-            tenants.update(self.profile.nodes[child].tenants)
+        for node in copies:
+            tenants.update(self.profile.nodes[node].tenants)
         return Break(
             node=place[1],
             partition=place[0],
             at_chars=self._depth(place[1]) - len(before) + best.begin,
             cause=cause,
             later=tuple(dict.fromkeys(each for pair in agreed for each in pair.later if each is not cause)),
-            requests=sum(self.profile.nodes[child].count for child in members),
-            variants=len(members),
-            lost_blocks=round(lost),
+            requests=sum(self.profile.nodes[node].count for node in copies),
+            variants=len(copies),
+            lost_blocks=round((len(copies) - 1) * blocks),
             tenants=dict(tenants.most_common()),
             before=texts[0][max(0, best.begin - _SHOWN_CHARS) : best.begin],
             examples=best.examples,
             after=best.after[:_SHOWN_CHARS],
         )
+
+    def _copies(self, place: tuple[int, int], before: str, anchor: str) -> list[int]:
+        """The nodes below a place in which ``anchor`` is reached: each time that it was computed."""
+        found: list[int] = []
+        stack = [(child, before[1 - len(anchor) :]) for child in self.children[place]]
+        while stack:
+            node, head = stack.pop()
+            text = head + (self.profile.nodes[node].text or "")
+            if anchor in text:
+                found.append(node)
+                continue
+            tail = text[1 - len(anchor) :]
+            stack += [(child, tail) for child in self.children.get((place[0], node), ())]
+        return found
 
     def _depth(self, node: int) -> int:
         blocks = 0
@@ -168,13 +183,16 @@ class _Forest:
 
 
 class _Pair:
-    """Two prompts from where they part: why, and how much text they share after it. ``cause`` is ``None`` where the
-    difference is no break."""
+    """Two prompts from where they part: why, and how much text they share after it.
+
+    ``cause`` is ``None`` where the difference is no break. ``anchor`` is text that all prompts of the template reach,
+    most surely in the pair with the greatest ``reach``.
+    """
 
     def __init__(self, left: str, right: str, known: int) -> None:
         self.cause: BreakCause | None = None
         self.later: list[BreakCause] = []
-        self.shared = 0
+        self.shared = self.reach = 0
         self.anchor = self.after = ""
         begin = known + common_chars(left, right, known, known)
         self.begin = begin
@@ -201,13 +219,16 @@ class _Pair:
         self.after = left[end : end + _SHOWN_CHARS]
         self.anchor = left[first.left_end : first.left_end + ANCHOR_CHARS]
         self.shared = sum(slot.shared for slot in differences if slot.shared >= _LEAST_SHARED)
+        self.reach = self.shared
         self.later = [cause_of(left, slot.left_begin, slot.left_end)[0] for slot in differences[1:]]
 
     def _order(self, left: str, right: str, line: int, items: tuple[int, int, str]) -> None:
         one, other = line + items[0], line + items[1]
         self.cause, self.begin = BreakCause.ORDER, line
         after = common_chars(left, right, one, other)
-        self.shared = items[0] + after
+        # Of the items themselves, orders share some that happen to stand at the beginning: about half, of few items.
+        self.shared = items[0] // 2 + after
+        self.reach = one
         self.examples = left[line:one][:_SHOWN_CHARS], right[line:other][:_SHOWN_CHARS]
         self.after = left[one : one + min(after, _SHOWN_CHARS)]
         self.anchor = (self.after if after >= ANCHOR_CHARS else items[2])[:ANCHOR_CHARS]
@@ -231,34 +252,30 @@ def _meeting(pieces: dict[int, set[str]]) -> list[int]:
 
 
 def _joined(found: list[Break], profile: Profile) -> list[Break]:
-    """Breaks of one kind before the same text as one, and those that lie below another of their kind as part of that.
-
-    Prompts part at several nodes where a time crosses blocks, and at one after another where an order differs. Those
-    who pass the later ones pass the first one too.
-    """
-    by_text: dict[tuple[object, ...], Break] = {}
-    for each in sorted(found, key=lambda each: (each.at_chars, each.node)):
-        key = (each.partition, each.cause, each.after[:ANCHOR_CHARS])
-        by_text[key] = _both(by_text[key], each) if key in by_text else each
-    kept: dict[tuple[int, int, BreakCause], Break] = {}
-    for each in by_text.values():
-        place, node = (each.partition, each.node, each.cause), each.node
-        while node >= 0:
+    """Without those that lie below another of their kind, which has counted them; those before the same text as one."""
+    kept: dict[tuple[object, ...], Break] = {}
+    places: set[tuple[int, int, BreakCause]] = set()
+    for each in sorted(found, key=lambda each: (each.at_chars, each.node, -each.lost_blocks)):
+        node, above = each.node, False
+        while node >= 0 and not above:
             node = profile.nodes[node].parent
-            above = (each.partition, node, each.cause)
-            if above in kept:
-                kept[above] = _both(kept[above], each)
-                break
-        else:
-            kept[place] = _both(kept[place], each) if place in kept else each
+            above = (each.partition, node, each.cause) in places
+        if above:
+            continue
+        places.add((each.partition, each.node, each.cause))
+        key = (each.partition, each.cause, each.after[:ANCHOR_CHARS])
+        known = kept.get(key)
+        kept[key] = each if known is None else _both(known, each)
     return list(kept.values())
 
 
 def _both(known: Break, more: Break) -> Break:
+    if known.node == more.node:
+        return known
     return structs.replace(
         known,
-        requests=max(known.requests, more.requests),
+        requests=known.requests + more.requests,
         variants=known.variants + more.variants,
         lost_blocks=known.lost_blocks + more.lost_blocks,
-        tenants=dict((Counter(known.tenants) | Counter(more.tenants)).most_common()),
+        tenants=dict((Counter(known.tenants) + Counter(more.tenants)).most_common()),
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from preheat.mine.breaks import find_breaks, without_quotes
 from preheat.mine.classes import classify
 from preheat.mine.clusters import cluster
 from preheat.mine.prompts import sample
@@ -17,11 +18,12 @@ from preheat.records.profile import Profile
 
 
 def derive(profile: Profile, settings: MineSettings) -> Profile:
-    """``profile`` with its clusters and its topology, and with the text that is worth keeping."""
+    """``profile`` with its clusters, breaks and topology, and with the text that is worth keeping."""
     prompts = sample(profile, settings.cluster_sample)
     found = cluster(prompts, settings.cluster_threshold)
     flow = topology(profile, classify, settings) if settings.keep_text else None  # it holds parts of the text
-    return retain(
-        structs.replace(profile, clusters=found, cluster_sample=len(prompts), topology=flow),
-        settings,
-    )
+    broken = find_breaks(profile)
+    if not settings.keep_text:
+        broken = without_quotes(broken)
+    derived = structs.replace(profile, clusters=found, cluster_sample=len(prompts), topology=flow, breaks=broken)
+    return retain(derived, settings)
