@@ -10,6 +10,7 @@ import pytest
 from forests import BLOCK, completion, profile_of, words
 
 from preheat.errors import BadInput, InfeasibleBudget
+from preheat.mine.tokens import count_tokens
 from preheat.plan.planner import make_plan
 from preheat.plan.settings import PlanSettings
 from preheat.plan.strategies.strategy import STRATEGIES
@@ -269,3 +270,13 @@ async def test_deep_conversations_plan_quickly(strategy: str) -> None:
     plan = await plan_of(profile, strategy=strategy, budget_bytes=100_000)
     assert time.process_time() - start < 8
     assert plan.items
+
+
+async def test_tokens_that_the_profile_says_are_believed_where_no_engine_counts() -> None:
+    counted = count_tokens(profile_of(CHATS), lambda texts: [len(text) // 3 for text in texts], "tiny", least=1)
+    plan = await make_plan(counted, PlanSettings(), profile_hash="p")
+    assert {item.tokens for item in plan.items} == {2 * BLOCK // 3, 4 * BLOCK // 3}
+    assert not any(item.tokens_exact for item in plan.items)
+    assert plan.cost.chars_per_token == pytest.approx(3.0, rel=0.1)
+    measured = await plan_of(counted, measure=count)
+    assert [item.tokens for item in measured.items] == [2 * TOKENS_PER_BLOCK] + [4 * TOKENS_PER_BLOCK] * 8

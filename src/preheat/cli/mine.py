@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.options import ResultFile, log_format_option, output_options, template_option
+from preheat.cli.options import (
+    ResultFile,
+    asked_engine_option,
+    engine_options,
+    log_format_option,
+    output_options,
+    template_option,
+)
 from preheat.cli.progress import Reporter
-from preheat.cli.wiring import rendering_from, spooled
+from preheat.cli.wiring import spooled
 from preheat.errors import BadInput
 
 if TYPE_CHECKING:
+    from preheat.cli.model import Model
     from preheat.mine.settings import MineSettings
     from preheat.records.profile import Profile
     from preheat.records.request import Request
@@ -31,13 +39,17 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=ResultFile(), default="profile.json.zst", show_default=True, metavar="FILE")
 @log_format_option
 @template_option
+@asked_engine_option
+@engine_options
 @output_options
 def mine(paths: tuple[str, ...], **flags: Any) -> int:
     """Log → profile: a prefix tree over the rendered prompts, with tenants, adapters, arrival times and clusters.
 
-    A PATH may also be a profile of an earlier time: then what the logs hold is added to it.
+    A PATH may also be a profile of an earlier time: then what the logs hold is added to it. With a tokenizer (--model,
+    --engine) the profile says how many tokens its prefixes have.
     """
     from preheat.cli.breaks import print_breaks, shown_breaks
+    from preheat.cli.model import model_of
     from preheat.cli.show import print_facts, print_json
     from preheat.cli.views import check_views, write_views
     from preheat.files.versioned import load, save
@@ -46,17 +58,19 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     from preheat.records.profile import Profile
 
     check_views(flags)
-    settings = MineSettings(keep_text=not flags["no_text"])
     with spooled(paths) as files:
         logs, earlier = _apart(files)
-        profiles = [load(path, Profile) for path in earlier]
-        if logs:
-            profiles.append(_mined(logs, profiles, settings, flags))
-        elif flags["until"]:
+        if flags["until"] and not logs:
             raise BadInput("--until cuts a log, and only profiles were named", "name a log")
-    profile = profiles[0] if logs and len(profiles) == 1 else merge(profiles, settings)
-    if flags["drop_tenant"]:
-        profile = without_tenants(profile, flags["drop_tenant"], settings)
+        profiles = [load(path, Profile) for path in earlier]
+        with model_of(flags, profiles[0].rendering if profiles else None) as model:
+            settings = MineSettings(keep_text=not flags["no_text"] or model.text_counts is not None)
+            if logs:
+                profiles.append(_mined(logs, model, settings, flags, derived=not earlier))
+            profile = profiles[0] if logs and len(profiles) == 1 else merge(profiles, settings)
+            if flags["drop_tenant"]:
+                profile = without_tenants(profile, flags["drop_tenant"], settings)
+            profile = _with_tokens(profile, model, keep_text=not flags["no_text"])
     save(flags["output"], profile)
     write_views(profile, flags, paths)
     facts = summary(profile)
@@ -66,6 +80,19 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
         print_facts(f"profile: {flags['output']}", facts)
         print_breaks(profile, flags["breaks"])
     return 0
+
+
+def _with_tokens(profile: Profile, model: Model, *, keep_text: bool) -> Profile:
+    """The profile with tokens where there is a tokenizer; text that is not to be kept was kept until now for it."""
+    from preheat.mine.derive import derive
+    from preheat.mine.settings import MineSettings
+    from preheat.mine.tokens import count_tokens, sample_tokens
+
+    if model.text_counts is None:
+        return profile
+    count = sample_tokens if model.is_asked else count_tokens
+    profile = count(profile, model.text_counts, model.tokenizer)
+    return profile if keep_text else derive(profile, MineSettings(keep_text=False))
 
 
 def _apart(paths: list[str]) -> tuple[list[str], list[str]]:
@@ -81,18 +108,16 @@ def _apart(paths: list[str]) -> tuple[list[str], list[str]]:
     return logs, profiles
 
 
-def _mined(logs: list[str], earlier: list[Profile], settings: MineSettings, flags: dict[str, Any]) -> Profile:
-    """What the logs hold; where there is an earlier profile, rendered as it was, and not yet derived from."""
+def _mined(logs: list[str], model: Model, settings: MineSettings, flags: dict[str, Any], *, derived: bool) -> Profile:
+    """What the logs hold; not yet ``derived`` from where it is to be added to an earlier profile."""
     from preheat.mine.miner import mine as run
     from preheat.prompts.render import renderer_for
     from preheat.read.reader import read_requests
     from preheat.read.split import find_cut
-    from preheat.records.rendering import Rendering
     from preheat.records.request import ReadReport
 
     report = ReadReport()
-    as_before = earlier[0].rendering if earlier else Rendering()
-    renderer = renderer_for(rendering_from(flags["model"]) or as_before)
+    renderer = renderer_for(model.rendering)
     until_s = find_cut(logs, flags["until"], 1.0, flags["format"]).until_s if flags["until"] else None
     with Reporter(flags["progress"], flags["quiet"]) as reporter:
 
@@ -105,7 +130,7 @@ def _mined(logs: list[str], earlier: list[Profile], settings: MineSettings, flag
             if until_s is not None and report.first_s is None and report.requests:
                 raise BadInput("the log has no times, so that nothing in it is before --until", "leave out --until")
 
-        return run(wanted(), renderer, settings, report, derived=not earlier)
+        return run(wanted(), renderer, settings, report, derived=derived)
 
 
 def summary(profile: Profile) -> dict[str, object]:
@@ -128,6 +153,7 @@ def summary(profile: Profile) -> dict[str, object]:
         "text kept": _text_kept(profile),
         "clusters": f"{len(profile.clusters)} of {profile.cluster_sample} sampled prompts",
         "rendering": profile.rendering.name,
+        "characters per token": _tokens(profile),
     } | {f"skipped: {reason}": count for reason, count in sorted(profile.skipped.items())}
 
 
@@ -138,6 +164,13 @@ def _unit(profile: Profile) -> str:
     if None in sizes or not sizes:
         named.insert(0, f"{profile.block_chars} characters")
     return " or ".join(named)
+
+
+def _tokens(profile: Profile) -> str:
+    if profile.chars_per_token is None:
+        return "not counted: give a tokenizer with --model, or --engine"
+    counted = sum(node.tokens is not None for node in profile.nodes)
+    return f"{profile.chars_per_token:.2f} by {profile.tokenizer}, {counted} of {len(profile.nodes)} prefixes counted"
 
 
 def _text_kept(profile: Profile) -> str:

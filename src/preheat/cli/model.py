@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preheat.cli.streams import remark
+from preheat.errors import BadInput
 from preheat.prompts.render import PromptNotRenderable
 from preheat.records.rendering import Rendering
 from preheat.records.request import Request
@@ -26,22 +27,23 @@ class Model:
     """A way to render, and ``None`` or a way to tokenise.
 
     ``prompt_ids`` takes requests and their rendered prompts and gives the ids of each, or why it has none;
-    ``text_counts`` gives the tokens of plain texts. ``block_tokens`` is the engine's own, ``whole`` whether it takes
-    any number of texts at no great cost.
+    ``text_counts`` gives the tokens of plain texts. ``tokenizer`` is the file or the engine that does so; ``is_asked``:
+    over a network, where every text costs a request.
     """
 
     rendering: Rendering
     prompt_ids: Callable[[Sequence[Request], Sequence[str]], Sequence[Ids]] | None = None
     text_counts: Callable[[Sequence[str]], list[int]] | None = None
     tokenizer: str = ""
-    whole: bool = True
+    is_asked: bool = False
 
 
 @contextlib.contextmanager
-def model_of(flags: dict[str, Any], *, tokens: bool) -> Iterator[Model]:
-    """The model of ``--model`` or ``--engine``; the stated default without tokenizer where neither is given.
+def model_of(flags: dict[str, Any], default: Rendering | None = None, *, needs_tokens: bool = False) -> Iterator[Model]:
+    """The model of ``--model`` or ``--engine``; ``default`` without a tokenizer where neither is given.
 
-    ``tokens``: whether a tokenizer is worth loading. Raises :class:`click.UsageError` where both are given.
+    ``needs_tokens``: whether there is nothing to do without a tokenizer; else one that cannot be had is remarked on.
+    Raises :class:`click.UsageError` where both are given.
     """
     if flags["model"] and flags["engine"]:
         raise click.UsageError("'--model' and '--engine' both say how prompts are rendered: give one of them")
@@ -49,21 +51,28 @@ def model_of(flags: dict[str, Any], *, tokens: bool) -> Iterator[Model]:
         with _of_engine(flags) as found:
             yield found
     elif flags["model"]:
-        yield _of_files(flags["model"], tokens, flags["quiet"])
+        yield _of_files(flags["model"], needs_tokens, flags["quiet"])
     else:
-        yield Model(Rendering())
+        yield Model(default or Rendering())
 
 
-def _of_files(path: str, tokens: bool, quiet: bool) -> Model:
+def _of_files(path: str, needs_tokens: bool, quiet: bool) -> Model:
     from preheat.prompts.hugging_face import find_model
 
     files = find_model(path)
     if files.rendering is None and not quiet:
         remark(f"there is no chat template beside {files.tokenizer}: chats are rendered by {Rendering().name}")
     rendering = files.rendering or Rendering()
-    if files.tokenizer is None or not tokens:
+    if files.tokenizer is None:
+        if needs_tokens:
+            raise BadInput(f"{path} brings no tokenizer", "give a model's folder, its tokenizer.json, or --engine URL")
         return Model(rendering)
-    from preheat.prompts.tokenizer import load_tokenizer
+    from preheat.prompts.tokenizer import is_installed, load_tokenizer
+
+    if not is_installed() and not needs_tokens:
+        if not quiet:
+            remark('tokens are not counted: pip install "preheat[tokenizers]"')
+        return Model(rendering)
 
     tokenizer = load_tokenizer(files.tokenizer)
 
@@ -98,7 +107,7 @@ def _of_engine(flags: dict[str, Any]) -> Iterator[Model]:
                 lambda requests, texts: runner.run(prompt_ids(asked, requests, texts, own)),
                 lambda texts: runner.run(text_counts(asked, texts)),
                 engine.url,
-                whole=False,
+                is_asked=True,
             )
         finally:
             runner.run(engine.close())

@@ -19,7 +19,7 @@ _MEDIA = "it holds more than text, which becomes tokens inside the engine"
 def rendered_lines(requests: Iterator[Request], flags: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """One object per request. ``why`` says what is missing: the template or the engine refuses the request."""
     paths = _adapters(flags["lora"])
-    with model_of(flags, tokens=True) as model:
+    with model_of(flags, needs_tokens=bool(flags["block_size"])) as model:
         renderer = renderer_for(model.rendering)
         while some := list(islice(requests, _AT_ONCE)):
             lines = [_line(request, renderer) for request in some]

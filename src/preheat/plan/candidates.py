@@ -13,7 +13,8 @@ from preheat.records.profile import Profile
 class Candidate:
     """One prefix, ``blocks`` blocks longer than ``parent`` (an index into the same list, smaller than its own; -1).
 
-    ``goal``: whether the strategy wants this very prefix; the others are only passed on the way.
+    ``goal``: whether the strategy wants this very prefix; the others are only passed on the way. ``tokens`` of the
+    whole prefix, where the profile says them.
     """
 
     hash: str
@@ -27,6 +28,7 @@ class Candidate:
     tenants: dict[str, int]
     goal: bool = True
     priority: float = 0.0
+    tokens: int | None = None
 
 
 def forest(
@@ -51,6 +53,7 @@ def forest(
     for number in sorted(wanted):
         node = profile.nodes[number]
         parent = place.get(node.parent, -1)
+        before = found[parent].tokens if parent >= 0 else 0
         place[number] = len(found)
         found.append(
             Candidate(
@@ -65,6 +68,7 @@ def forest(
                 tenants=node.tenants,
                 goal=goals is None or number in goals,
                 priority=goals.get(number, 0.0) if goals else 0.0,
+                tokens=None if node.tokens is None or before is None else before + node.tokens,
             )
         )
     return found

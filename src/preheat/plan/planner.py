@@ -21,7 +21,7 @@ from preheat.records.outcomes import Retention
 from preheat.records.plan import Plan, PlanItem
 from preheat.records.profile import Profile
 from preheat.records.rendering import Prefix, Rendering
-from preheat.records.target import CostModel, EngineInfo
+from preheat.records.target import ASSUMED_CHARS_PER_TOKEN, CostModel, EngineInfo
 from preheat.records.units import show_bytes, show_seconds
 
 Measure = Callable[[Sequence[Prefix]], Awaitable[list[int] | None]]
@@ -39,13 +39,13 @@ async def make_plan(
 ) -> Plan:
     """Choose what to warm.
 
-    Tokens are estimated first (``cost.chars_per_token``) and, with ``measure``, counted exactly for everything that
-    a generous first choice (half as much budget again, no rounding to cache blocks) touches; the final choice is made
-    on those. Raises :class:`InfeasibleBudget` when the budgets hold not even one item, :class:`BadInput` for an
-    unknown strategy or a profile without text.
+    Tokens are those that the profile says, else estimated (``cost.chars_per_token``), and, with ``measure``, counted
+    exactly for everything that a generous first choice (half as much budget again, no rounding to cache blocks)
+    touches; the final choice is made on those. Raises :class:`InfeasibleBudget` when the budgets hold not even one
+    item, :class:`BadInput` for an unknown strategy or a profile without text.
     """
     strategy = _strategy(settings, profile)
-    cost = cost or CostModel()
+    cost = _counted_by(profile, cost or CostModel())
     at_s = profile.end_s if settings.at_s is None else settings.at_s
     other: dict[str, int] = {}
     candidates = strategy.propose(profile, Forecast(profile, at_s, settings.window_s), settings)
@@ -123,7 +123,17 @@ def _generous(budget: Budget) -> Budget:
 
 def _estimated(candidates: list[Candidate], profile: Profile, cost: CostModel) -> list[int]:
     """Tokens of each candidate's whole prefix."""
-    return [round(found.total_blocks * profile.block_chars / cost.chars_per_token) for found in candidates]
+    return [
+        round(found.total_blocks * profile.block_chars / cost.chars_per_token) if found.tokens is None else found.tokens
+        for found in candidates
+    ]
+
+
+def _counted_by(profile: Profile, cost: CostModel) -> CostModel:
+    """With the profile's characters per token in place of an assumption."""
+    if profile.chars_per_token is None or cost.chars_per_token != ASSUMED_CHARS_PER_TOKEN:
+        return cost
+    return structs.replace(cost, chars_per_token=profile.chars_per_token)
 
 
 async def _count(

@@ -5,6 +5,7 @@ The library behind it (``tokenizers``) is an extra and imported here alone, when
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,11 @@ class Tokenizer:
 
     def _counted(self, batch: list[str]) -> list[int]:
         return [len(one) for one in self._library.encode_batch_fast(batch, add_special_tokens=False)] if batch else []
+
+
+def is_installed() -> bool:
+    """Whether the extra is."""
+    return importlib.util.find_spec("tokenizers") is not None
 
 
 def load_tokenizer(path: str | Path) -> Tokenizer:
