@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preheat.mine.columns import columns_of
 from preheat.mine.miner import mine
 from preheat.mine.settings import MineSettings
 from preheat.mine.subwords import LONGEST_UNSPACED, UNKNOWN, Subwords, learn
@@ -20,7 +21,8 @@ from preheat.records.request import Request
 
 def words_of(text: str) -> Words:
     request = Request(id="1", prompt=text + " " * (8 - len(text) % 8), time_s=0.0)
-    return read_words(mine([request], renderer_for(Rendering()), MineSettings(block_chars=8)), 1 << 20)
+    profile = mine([request], renderer_for(Rendering()), MineSettings(block_chars=8))
+    return read_words(profile.nodes, columns_of(profile), 1 << 20)
 
 
 def learnt(text: str, most: int = 1000, least: float = 1.0) -> tuple[Words, Subwords]:

@@ -26,7 +26,7 @@ def to_gexf(graph: TokenGraph, topology: Topology | None = None, most: int = MOS
 
 
 def _lines(graph: TokenGraph, topology: Topology | None, most: int) -> Iterator[str]:
-    places = [place for place in graph.by(graph.rank) if graph.shown[place]][:most]
+    places = graph.best(graph.rank)[:most]
     classes: dict[str, list[str]] = {}
     for flow in topology.classes if topology else ():
         for token in {hub.token for hub in (*flow.top, *flow.hubs)}:

@@ -29,7 +29,7 @@ class MineSettings:
     """Distinct prompts, drawn evenly over the log, that are clustered."""
     keep_text: bool = True
     """Keep the raw text of prefixes, which warming needs; without it only hashes are kept."""
-    topology_chars: int = 8_000_000
+    topology_chars: int = 5_000_000
     """Characters of distinct prompt text that the token-flow graph is made from: those that most requests hold."""
     topology_subwords: int = 16_000
     """Distinct subwords of the token-flow graph at most; 50 000 is the limit."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from preheat.mine.columns import Columns, columns_of
 from preheat.mine.pagerank import pagerank
 from preheat.mine.settings import MineSettings
 from preheat.mine.subwords import Subwords, given, learn
@@ -52,9 +53,10 @@ class TokenGraph:
         """How many distinct subwords precede each one, shape ``[subwords]``."""
         return np.bincount(self.matrix.indices, minlength=len(self.vocabulary))
 
-    def by(self, values: NDArray[Any]) -> list[int]:
-        """The subwords from the greatest of ``values`` down; equal ones in the order of their text."""
-        found: list[int] = np.argsort(-values, kind="stable").tolist()
+    def best(self, values: NDArray[Any]) -> list[int]:
+        """The subwords that may be shown and have more than 0 of ``values``, most first, else by their text."""
+        order = np.argsort(-values, kind="stable")
+        found: list[int] = order[self.shown[order] & (values[order] > 0)].tolist()
         return found
 
 
@@ -70,8 +72,9 @@ class Flow:
         self, profile: Profile, settings: MineSettings, split: Split | None = None, also: Sequence[int] = ()
     ) -> None:
         self.profile = profile
-        self.words: Words = read_words(profile, settings.topology_chars, also)
-        self.counts = np.array([node.count for node in profile.nodes], np.float64)
+        self.columns: Columns = columns_of(profile)
+        self.words: Words = read_words(profile.nodes, self.columns, settings.topology_chars, also)
+        self.counts = self.columns.counts.astype(np.float64)
         self.lengths = np.diff(self.words.offsets)
         self.subwords: Subwords = self._subwords(settings.topology_subwords, split)
         ids, starts = self.subwords.ids, self.subwords.starts
@@ -121,32 +124,19 @@ class Flow:
         hash modulo :data:`_BUCKETS`, so that what is counted is never more than the truth.
         """
         prompts = min(prompts, _BUCKETS)
-        below, one = self._leaves()
+        below, least = self.columns.leaves()
+        bucket = (least % np.uint64(_BUCKETS)).astype(np.int64)
         edge = np.repeat(np.arange(len(self.lengths)), self.lengths)[self.words.open]
         ids = self.words.ids[self.words.open]
         held = np.zeros((len(self.words.kinds), _BUCKETS), np.bool_)
-        held[ids, one[edge]] = True
+        held[ids, bucket[edge]] = True
         held[ids[below[edge] >= prompts]] = True
         tokens = np.zeros((len(self.vocabulary), _BUCKETS), np.bool_)
         word = np.repeat(np.arange(len(self.words.kinds)), np.diff(self.subwords.starts))
-        for bucket in range(_BUCKETS):
-            tokens[self.subwords.ids[held[word, bucket]], bucket] = True
+        for one in range(_BUCKETS):
+            tokens[self.subwords.ids[held[word, one]], one] = True
         shown: NDArray[np.bool_] = tokens.sum(axis=1) >= prompts
         return shown
-
-    def _leaves(self) -> tuple[Ints, Ints]:
-        """Of each edge, how many leaves there are below (itself, where it is one), and the bucket of one of them."""
-        nodes = self.profile.nodes
-        below = [0] * len(nodes)
-        least = [1 << 64] * len(nodes)
-        for number in range(len(nodes) - 1, -1, -1):
-            if not below[number]:
-                below[number], least[number] = 1, int(nodes[number].hash[:15] or "0", 16)
-            parent = nodes[number].parent
-            if parent >= 0:
-                below[parent] += below[number]
-                least[parent] = min(least[parent], least[number])
-        return np.array(below, np.int64), np.array([hash % _BUCKETS for hash in least], np.int64)
 
 
 def graph(profile: Profile, settings: MineSettings | None = None, split: Split | None = None) -> TokenGraph:

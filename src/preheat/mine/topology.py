@@ -20,7 +20,10 @@ from preheat.records.profile import ClassFlow, Hub, Link, Profile, Topology
 TOP = 12
 """Hubs told of each class."""
 
+_COMMON_TIMES = 8
+
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 ClassesOf = Callable[[str], Collection[str]] | Mapping[int, Collection[str]]
 """A prompt's text → its classes; or the index of the node at which it ends → its classes."""
 
@@ -40,7 +43,7 @@ def topology(
     found = whole(flow)
     hubs = hub_places(found, settings.topology_hubs)
     names = sorted({name for each in prompts for name in each.classes})
-    common = _evened(flow, prompts, None)
+    common = _rank(_evened(flow, prompts, _COMMON_TIMES * settings.topology_class_words)[1])
     return Topology(
         subwords=len(found.vocabulary),
         transitions=int(found.matrix.nnz),
@@ -57,7 +60,7 @@ def topology(
 
 def hub_places(found: TokenGraph, most: int) -> list[int]:
     """The subwords of most rank that may be shown, best first; equal ones in the order of their text."""
-    return [place for place in found.by(found.rank) if found.shown[place]][:most]
+    return found.best(found.rank)[:most]
 
 
 @dataclass(frozen=True)
@@ -112,14 +115,10 @@ def _class_flow(
     flow: Flow, found: TokenGraph, common: Floats, name: str, prompts: list[DrawnPrompt], settings: MineSettings
 ) -> ClassFlow:
     members = [each for each in prompts if name in each.classes]
-    edges, weights = _edges(flow, members, settings.topology_class_words)
-    matrix = flow.matrix(edges, weights)
+    edges, matrix = _evened(flow, members, settings.topology_class_words)
     degree = np.bincount(matrix.indices, minlength=matrix.shape[0])
     rank = _rank(matrix)
-    excess = _evened(flow, members, settings.topology_class_words) - common
-    apart = np.divide(excess, np.sqrt(common), out=np.zeros(len(rank)), where=common > 0)
-    by_rank = [place for place in found.by(rank) if rank[place] > 0 and found.shown[place]]
-    by_apart = [place for place in found.by(apart) if apart[place] > 0 and found.shown[place]]
+    apart = np.divide(rank - common, np.sqrt(common), out=np.zeros(len(rank)), where=common > 0)
     used = int(np.count_nonzero(rank))
     return ClassFlow(
         name=name,
@@ -127,8 +126,10 @@ def _class_flow(
         words=int(flow.lengths[edges].sum()),
         subwords=used,
         mean_in_degree=round(float(matrix.nnz / max(1, used)), 4),
-        top=tuple(_hub(found.vocabulary, rank, degree, place) for place in _telling(by_apart, found.vocabulary)),
-        hubs=tuple(_hub(found.vocabulary, rank, degree, place) for place in by_rank[:TOP]),
+        top=tuple(
+            _hub(found.vocabulary, rank, degree, place) for place in _telling(found.best(apart), found.vocabulary)
+        ),
+        hubs=tuple(_hub(found.vocabulary, rank, degree, place) for place in found.best(rank)[:TOP]),
     )
 
 
@@ -140,18 +141,21 @@ def _rank(matrix: csr_array[Any]) -> Floats:
     return rank
 
 
-def _evened(flow: Flow, prompts: list[DrawnPrompt], most_words: int | None) -> Floats:
-    """The rank where text counts by the logarithm of its requests, so that no single template speaks for a class."""
+def _evened(flow: Flow, prompts: list[DrawnPrompt], most_words: int) -> tuple[Ints, csr_array[Any]]:
+    """Edges and transitions of prompts, text counting by the logarithm of its requests.
+
+    So no single template speaks for a class.
+    """
     edges, weights = _edges(flow, prompts, most_words)
-    return _rank(flow.matrix(edges, evened(weights)))
+    return edges, flow.matrix(edges, evened(weights))
 
 
-def _edges(flow: Flow, members: list[DrawnPrompt], most_words: int | None) -> tuple[NDArray[np.int64], Floats]:
+def _edges(flow: Flow, members: list[DrawnPrompt], most_words: int) -> tuple[Ints, Floats]:
     """The tree's edges that the prompts pass, with the requests of each, as far as ``most_words`` go."""
     passed: dict[int, float] = {}
     words = 0
     for each in members:
-        if most_words is not None and words >= most_words:
+        if words >= most_words:
             break
         number = each.node
         while number >= 0:
@@ -159,7 +163,7 @@ def _edges(flow: Flow, members: list[DrawnPrompt], most_words: int | None) -> tu
                 passed[number] = 0.0
                 words += int(flow.lengths[number])
             passed[number] += each.weight
-            number = flow.profile.nodes[number].parent
+            number = flow.columns.parents[number]
     return np.array(sorted(passed), np.int64), np.array([passed[number] for number in sorted(passed)], np.float64)
 
 

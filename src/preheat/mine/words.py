@@ -16,8 +16,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from preheat.mine.columns import Columns
 from preheat.mine.interner import Interner
-from preheat.records.profile import Node, Profile
+from preheat.records.profile import Node
 
 SPACE, LETTERS, UNSPACED, DIGITS, SYMBOL, JOINER, AT = range(7)
 """Joiners are symbols that keys, ids and addresses are made with."""
@@ -94,16 +95,15 @@ def kinds_of_characters() -> NDArray[np.uint8]:
     return table
 
 
-def read_words(profile: Profile, most_chars: int, also: Sequence[int] = ()) -> Words:
+def read_words(nodes: Sequence[Node], columns: Columns, most_chars: int, also: Sequence[int] = ()) -> Words:
     """The words of the tree's edges, as far as their text was kept.
 
     A word over an edge's end belongs to the children; where a prompt's last whole block cuts a word off, it is left
     out, since nobody knows it. Past ``most_chars`` characters of distinct text, the edges that fewest requests pass
     are not looked at, unless they lead to one of the nodes ``also``.
     """
-    nodes = profile.nodes
-    within, covered = _within(profile, most_chars)
-    chosen = _with_paths(nodes, within, also)
+    within, covered = _within(columns, most_chars)
+    chosen = _with_paths(columns, within, also)
     interner, markers = Interner(), _Markers()
     made = [_read_batch(batch, interner) for batch in _batches(nodes, chosen, markers)]
     counts = np.zeros(len(nodes), np.int64)
@@ -115,7 +115,7 @@ def read_words(profile: Profile, most_chars: int, also: Sequence[int] = ()) -> W
     return Words(
         ids=ids,
         offsets=offsets,
-        before=_before(nodes, ids, offsets, chosen),
+        before=_before(columns, ids, offsets, chosen),
         within=within,
         open=np.concatenate([np.zeros(0, np.bool_), *(part.open for part in made)]),
         chars=np.concatenate([np.zeros(0, np.uint32), *(part.new_chars for part in made)]),
@@ -126,37 +126,26 @@ def read_words(profile: Profile, most_chars: int, also: Sequence[int] = ()) -> W
     )
 
 
-def _within(profile: Profile, most_chars: int) -> tuple[Bools, float]:
+def _within(columns: Columns, most_chars: int) -> tuple[Bools, float]:
     """Which edges most requests pass, all above them included, and the share of all characters that they stand for."""
-    nodes = profile.nodes
-    kept = np.array([node.text is not None for node in nodes], np.bool_)
-    lengths = np.array(
-        [node.blocks * profile.block_chars if node.text is None else len(node.text) for node in nodes], np.int64
-    )
-    counts = np.array([node.count for node in nodes], np.int64)
-    chosen = kept.copy()
-    if lengths[kept].sum() > most_chars:
-        hashes = np.array([int(node.hash[:16] or "0", 16) for node in nodes], np.uint64)
-        order = np.lexsort((hashes, -counts))
-        order = order[kept[order]]
-        chosen[order[np.cumsum(lengths[order]) > most_chars]] = False
-    if not chosen.all():
-        looked = chosen.tolist()
-        for number, node in enumerate(nodes):
-            looked[number] = looked[number] and (node.parent < 0 or looked[node.parent])
-        chosen = np.array(looked, np.bool_)
-    passed = lengths * counts
+    chosen, chars = columns.kept.copy(), columns.chars
+    if chars[chosen].sum() > most_chars:
+        order = np.lexsort((columns.hashes, -columns.counts))
+        order = order[columns.kept[order]]
+        chosen[order[np.cumsum(chars[order]) > most_chars]] = False
+    chosen = columns.with_those_above(chosen)
+    passed = chars * columns.counts
     return chosen, float(passed[chosen].sum() / max(1, passed.sum()))
 
 
-def _with_paths(nodes: Sequence[Node], within: Bools, also: Sequence[int]) -> Bools:
+def _with_paths(columns: Columns, within: Bools, also: Sequence[int]) -> Bools:
     """Those edges, and the paths to some nodes."""
     chosen = within.copy()
     for node in also:
         number = node
         while number >= 0 and not chosen[number]:
-            chosen[number] = nodes[number].text is not None
-            number = nodes[number].parent
+            chosen[number] = columns.kept[number]
+            number = columns.parents[number]
     return chosen
 
 
@@ -185,19 +174,17 @@ class _Batch:
 def _batches(nodes: Sequence[Node], chosen: Bools, markers: _Markers) -> Iterator[_Batch]:
     """The edges' texts, some at a time; each begins with the word that its parent left open, and leaves its own."""
     carried = [""] * len(nodes)
-    looked = chosen.tolist()
-    for start in range(0, len(nodes), _BATCH_EDGES):
-        some = nodes[start : start + _BATCH_EDGES]
+    numbers = np.flatnonzero(chosen).tolist()
+    for start in range(0, len(numbers), _BATCH_EDGES):
+        some = numbers[start : start + _BATCH_EDGES]
         texts: list[str] = []
         edges: list[int] = []
         size = 0
-        for number, node, tail in zip(range(start, start + len(some)), some, _tails(some), strict=True):
-            if not looked[number]:
-                continue
-            text = node.text or ""
-            if node.parent >= 0 and carried[node.parent]:
+        for number, tail in zip(some, _tails([nodes[number].text or "" for number in some]), strict=True):
+            text, parent = nodes[number].text or "", nodes[number].parent
+            if parent >= 0 and carried[parent]:
                 tail = tail if 0 <= tail < len(text) else -1
-                text = carried[node.parent] + text
+                text = carried[parent] + text
             if tail < 0:
                 tail = open_chars(text)
             end = len(text) - tail
@@ -219,11 +206,11 @@ def _batch(texts: list[str], edges: list[int], markers: _Markers) -> _Batch:
     return _Batch(markers.replace(whole), edges)
 
 
-def _tails(nodes: Sequence[Node]) -> list[int]:
+def _tails(texts: Sequence[str]) -> list[int]:
     """How many characters of each edge's own end may begin a word; -1 where a closer look is needed."""
     wide = LONGEST_WORD + 1
-    ends = "".join([(node.text or " ")[-wide:].rjust(wide) for node in nodes])
-    points = np.frombuffer(ends.encode("utf-32-le", "surrogatepass"), np.uint32).reshape(len(nodes), wide)[:, ::-1]
+    ends = "".join([text[-wide:].rjust(wide) for text in texts])
+    points = np.frombuffer(ends.encode("utf-32-le", "surrogatepass"), np.uint32).reshape(len(texts), wide)[:, ::-1]
     kinds = kinds_of_characters()[points]
     same = kinds == kinds[:, :1]
     run = np.where(same.all(axis=1), wide, np.argmin(same, axis=1))
@@ -350,12 +337,12 @@ def _in_secret(starts: Ints, lengths: Ints, kinds: NDArray[np.uint8]) -> Bools:
     return np.repeat(secret, last - first + 1)
 
 
-def _before(nodes: Sequence[Node], ids: NDArray[np.int32], offsets: Ints, chosen: Bools) -> Ints:
+def _before(columns: Columns, ids: NDArray[np.int32], offsets: Ints, chosen: Bools) -> Ints:
     """The word that precedes each edge's own: the last of the nearest edge above that has one."""
-    last = np.full(len(nodes), -1, np.int64)
+    last = np.full(len(columns.parents), -1, np.int64)
     some = np.diff(offsets) > 0
     last[some] = ids[offsets[1:][some] - 1]
-    parents = np.array([node.parent for node in nodes], np.int64)
+    parents = np.array(columns.parents, np.int64)
     for number in np.flatnonzero(~some & chosen & (parents >= 0)).tolist():
         last[number] = last[parents[number]]
     return np.where(parents >= 0, last[parents], -1)

@@ -154,8 +154,9 @@ class ClassFlow(msgspec.Struct, frozen=True, kw_only=True):
     """The token flow of one prompt class: ``mean_in_degree`` is the article's "centrality" (4.1).
 
     ``requests`` is estimated from a sample. The in-degree is that of the flow over ``words`` words of distinct text,
-    on which it depends: compare classes of about as many. ``top`` are the hubs that set the class apart from
-    all prompts; ``hubs`` are those of most rank.
+    on which it depends: compare classes of about as many. Text counts by the logarithm of its requests,
+    so that no template speaks for a class: ``top`` are the hubs that set it apart from all prompts, ``hubs`` those of
+    most rank.
     """
 
     name: str
