@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from preheat.blocks.digests import text_digests
 from preheat.errors import BadInput
 from preheat.files.versioned import digest
-from preheat.mine.miner import Miner, mine
+from preheat.mine.miner import OTHERS, Miner, mine
 from preheat.mine.settings import MineSettings
 from preheat.prompts.render import renderer_for
 from preheat.read.reader import read_requests
@@ -193,3 +194,24 @@ def test_the_demo_log_adds_up(demo: Profile) -> None:
 
 def test_the_same_log_gives_the_same_profile(demo: Profile) -> None:
     assert digest(mine(read_requests([str(DEMO)], report=ReadReport()), RENDERER)) == digest(demo)
+
+
+@pytest.mark.parametrize("bound", [20, 100, 100_000])
+def test_too_many_arrivals_are_told_by_longer_buckets(bound: int) -> None:
+    log = [completion(f"prompt {number % 7}.", 1000.0 + number, tenant=f"t{number % 3}") for number in range(2_000)]
+    profile = mine(log, RENDERER, MineSettings(block_chars=4, bucket_s=10.0, max_arrivals=bound))
+    longer = profile.bucket_s / 10.0
+    assert (longer == 1.0) == (bound == 100_000)
+    assert longer == 2 ** round(math.log2(longer))
+    assert sum(profile.arrivals.values()) == 2_000
+    for node in profile.nodes:
+        assert sum(node.arrivals.values()) == node.count
+    last = max(profile.arrivals)
+    assert last == int(2999 // profile.bucket_s)
+
+
+def test_many_tenants_are_counted_together() -> None:
+    log = [completion("aaaa", 0.0, tenant=f"t{number}") for number in range(30)]
+    profile = mine(log, RENDERER, MineSettings(block_chars=4, max_tenants=10))
+    assert profile.tenants[OTHERS] == 20
+    assert sum(profile.tenants.values()) == 30

@@ -45,12 +45,18 @@ class Prunable(Protocol):
 
 @dataclass
 class Bounds:
-    """Limits that several trees share, and what they hold together."""
+    """Limits that several trees share, and what they hold together.
 
-    max_nodes: int = 600_000
-    max_chars: int = 160_000_000
+    ``uses`` are the entries that say who asked when; where they are too many, time is told more coarsely
+    (:meth:`preheat.blocks.tree.PrefixTree.coarsen`), so that no count is lost.
+    """
+
+    max_nodes: int = 300_000
+    max_chars: int = 100_000_000
+    max_uses: int = 1_000_000
     nodes: int = 0
     chars: int = 0
+    uses: int = 0
     error: int = 0
     pruned: int = 0
 

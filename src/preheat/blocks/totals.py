@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from preheat.blocks.tree import TENANT_BITS, PrefixTree, TreeNode
-
-TENANT_MASK = (1 << TENANT_BITS) - 1
+from preheat.blocks.tree import TreeNode
 
 
 @dataclass(slots=True)
@@ -34,11 +32,6 @@ def totals(nodes: list[tuple[TreeNode, int]]) -> Iterator[tuple[int, Total]]:
         if parent >= 0:
             above = gathered.get(parent)
             gathered[parent] = total if above is None else _sum(above, total)
-
-
-def passing(tree: PrefixTree) -> int:
-    """All prompts that were inserted."""
-    return tree.root.ends + sum([node.ends for node, _ in tree.walk()])
 
 
 def _with_own(node: TreeNode, below: Total | None) -> Total:

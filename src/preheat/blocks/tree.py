@@ -18,6 +18,7 @@ NO_TENANT = 0
 UNTIMED = 1 << 40
 """The bucket of those that the log gives no time for."""
 TENANT_BITS = 32
+TENANT_MASK = (1 << TENANT_BITS) - 1
 _NO_CHILDREN: dict[str, TreeNode] = {}
 """Shared by all leaves; never written to."""
 
@@ -54,16 +55,18 @@ class TreeNode:
         return sum(uses.values()) if isinstance(uses, dict) else 1
 
     def drop(self, key: str) -> TreeNode:
-        """Take out the leaf under ``key``; its prompts end here from now on."""
+        """Take out the leaf under ``key``; its prompts end here from now on. (Nobody asks who ends at the root.)"""
         leaf = self.children.pop(key)
-        gained, own = leaf.uses, self.uses
-        if own is None:
+        gained = leaf.uses
+        if self.parent is None or gained is None:
+            return leaf
+        if self.uses is None:
             self.uses = gained
-        elif gained is not None:
-            both = dict(own) if isinstance(own, dict) else {own: 1}
+        else:
+            if not isinstance(self.uses, dict):
+                self.uses = {self.uses: 1}
             for use, count in gained.items() if isinstance(gained, dict) else ((gained, 1),):
-                both[use] = both.get(use, 0) + count
-            self.uses = both
+                self.uses[use] = self.uses.get(use, 0) + count
         self.first_s, self.last_s = min(self.first_s, leaf.first_s), max(self.last_s, leaf.last_s)
         return leaf
 
@@ -87,6 +90,17 @@ def common_blocks_chars(left: str, right: str, block_chars: int) -> int:
         else:
             high = middle - 1
     return low * block_chars
+
+
+def coarser_uses(uses: dict[int, int], factor: int) -> dict[int, int]:
+    """Uses by buckets ``factor`` times as long."""
+    found: dict[int, int] = {}
+    for use, count in uses.items():
+        bucket = use >> TENANT_BITS
+        if bucket != UNTIMED:
+            use = bucket // factor << TENANT_BITS | use & TENANT_MASK
+        found[use] = found.get(use, 0) + count
+    return found
 
 
 class PrefixTree:
@@ -132,12 +146,28 @@ class PrefixTree:
         if uses is None:
             node.uses = use
         elif isinstance(uses, dict):
-            uses[use] = uses.get(use, 0) + 1
+            known = uses.get(use)
+            if known is None:
+                self.bounds.uses += 1
+            uses[use] = (known or 0) + 1
         else:
             node.uses = {uses: 1, use: 1} if uses != use else {use: 2}
+            self.bounds.uses += 2
         if self._alone and self.bounds.exceeded:
             prune([self.root], self.bounds)
         return end // size, hit // size
+
+    def coarsen(self) -> None:
+        """Count by buckets of twice the length from now on."""
+        self.bucket_s *= 2
+        for node in (self.root, *(each for each, _ in self.walk())):
+            uses = node.uses
+            if isinstance(uses, dict):
+                self.bounds.uses -= len(uses)
+                node.uses = uses = coarser_uses(uses, 2)
+                self.bounds.uses += len(uses)
+            elif uses is not None:
+                (node.uses,) = coarser_uses({uses: 1}, 2)
 
     def match(self, prompt: str) -> tuple[TreeNode, int]:
         """The deepest node that ``prompt`` passes completely, and how many of its characters the tree holds."""

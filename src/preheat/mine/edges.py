@@ -15,8 +15,8 @@ import xxhash
 from msgspec.structs import force_setattr
 
 from preheat.blocks.digests import DIGEST_BYTES, prefix_name
-from preheat.blocks.totals import TENANT_MASK, Total
-from preheat.blocks.tree import NO_TENANT, TENANT_BITS, UNTIMED
+from preheat.blocks.totals import Total
+from preheat.blocks.tree import NO_TENANT, TENANT_BITS, TENANT_MASK, UNTIMED
 from preheat.mine.shares import TIME_DIGITS
 from preheat.records.profile import Node
 

@@ -21,6 +21,8 @@ from preheat.prompts.render import PromptNotRenderable, Renderer
 from preheat.records.profile import Profile
 from preheat.records.request import ReadReport, Request
 
+_ROOM = 0.75
+_DAY_S = 86_400.0
 OTHERS = "(others)"
 """Whoever came after the bound on tenants was reached."""
 
@@ -31,7 +33,8 @@ class Miner:
     def __init__(self, renderer: Renderer, settings: MineSettings | None = None) -> None:
         self.settings = settings or MineSettings()
         self.renderer = renderer
-        self._bounds = Bounds(self.settings.max_nodes, self.settings.max_chars)
+        self._bounds = Bounds(self.settings.max_nodes, self.settings.max_chars, self.settings.max_arrivals)
+        self._bucket_s = self.settings.bucket_s
         self._trees: dict[Key, PrefixTree] = {}
         self._tallies: dict[tuple[Key, int], Tally] = {}
         self._tenants: dict[str, int] = {}
@@ -62,7 +65,21 @@ class Miner:
                 prune([each.root for each in self._trees.values()], self._bounds)
         elif request.blocks is None and request.prompt is None:
             tally.without_prompt += 1
-        tally.count(request, self.settings.bucket_s, blocks, len(prompt) if block_tokens is None else 0)
+        self._bounds.uses += tally.count(request, self._bucket_s, blocks, len(prompt) if block_tokens is None else 0)
+        if self._bounds.uses > self._bounds.max_uses:
+            self._coarsen()
+
+    def _coarsen(self) -> None:
+        """Tell times by twice as long buckets, a day's at most; where even those are too many, the bound gives way."""
+        bounds = self._bounds
+        while bounds.uses > _ROOM * bounds.max_uses:
+            if self._bucket_s >= _DAY_S:
+                bounds.max_uses *= 2
+                return
+            self._bucket_s *= 2
+            for tree in self._trees.values():
+                tree.coarsen()
+            bounds.uses -= sum([tally.coarsen() for tally in self._tallies.values()])
 
     def _tenant(self, name: str) -> int:
         tenant = self._tenants.get(name)
@@ -74,7 +91,7 @@ class Miner:
 
     def _tree(self, key: Key) -> PrefixTree:
         block_chars = self.settings.block_chars if key.block_tokens is None else ID_CHARS
-        return self._trees.setdefault(key, PrefixTree(block_chars, self.settings.bucket_s, self._bounds))
+        return self._trees.setdefault(key, PrefixTree(block_chars, self._bucket_s, self._bounds))
 
     def profile(self, report: ReadReport | None = None, *, derived: bool = True) -> Profile:
         """The profile of all that was added. Raises :class:`BadInput` when that was nothing.
@@ -96,7 +113,7 @@ class Miner:
             parts,
             rendering=self.renderer.rendering,
             block_chars=self.settings.block_chars,
-            bucket_s=self.settings.bucket_s,
+            bucket_s=self._bucket_s,
             bounds=self._bounds,
             skipped=dict(Counter(report.skipped if report else {}) + self._skipped),
         )

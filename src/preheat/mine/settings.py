@@ -19,6 +19,8 @@ class MineSettings:
     """Bound on tree nodes; past it the prefixes asked for least, and among those the oldest, are dropped."""
     max_chars: int = 100_000_000
     """Bound on unique prompt text held, in characters."""
+    max_arrivals: int = 1_000_000
+    """Bound on counts of who asked when; past it, arrival times are told by buckets of twice the length."""
     max_tenants: int = 10_000
     """Tenants told apart; further ones are counted together as "(others)"."""
     kept_chars: int = 5_000_000

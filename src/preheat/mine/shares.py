@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import structs
+
 from preheat.records.profile import Share
 from preheat.records.request import Request
 
@@ -31,8 +33,8 @@ class Tally:
         self.arrivals: dict[int, int] = {}
         self.first_s, self.last_s = float("inf"), float("-inf")
 
-    def count(self, request: Request, bucket_s: float, blocks: int, chars: int) -> None:
-        """One request more; ``chars`` of its rendered prompt."""
+    def count(self, request: Request, bucket_s: float, blocks: int, chars: int) -> bool:
+        """One request more, ``chars`` long when rendered; whether it is the first in its bucket."""
         self.requests += 1
         self.blocks += blocks
         self.chars += chars
@@ -41,13 +43,21 @@ class Tally:
         time_s = request.time_s
         if time_s is None:
             self.untimed += 1
-            return
+            return False
         bucket = int(time_s // bucket_s)
-        self.arrivals[bucket] = self.arrivals.get(bucket, 0) + 1
+        before = self.arrivals.get(bucket, 0)
+        self.arrivals[bucket] = before + 1
         if time_s < self.first_s:
             self.first_s = time_s
         if time_s > self.last_s:
             self.last_s = time_s
+        return not before
+
+    def coarsen(self) -> int:
+        """Count by buckets of twice the length from now on; by how many entries fewer."""
+        before = len(self.arrivals)
+        self.arrivals = _coarser(self.arrivals, 2)
+        return before - len(self.arrivals)
 
     def share(self) -> Share:
         timed = self.first_s <= self.last_s
@@ -88,7 +98,11 @@ def coarser(share: Share, factor: int) -> Share:
     """The same, in buckets ``factor`` times as long."""
     if factor == 1:
         return share
-    arrivals: dict[int, int] = {}
-    for bucket, count in share.arrivals.items():
-        arrivals[bucket // factor] = arrivals.get(bucket // factor, 0) + count
-    return Share(**{name: getattr(share, name) for name in share.__struct_fields__} | {"arrivals": arrivals})
+    return structs.replace(share, arrivals=_coarser(share.arrivals, factor))
+
+
+def _coarser(arrivals: dict[int, int], factor: int) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for bucket, count in arrivals.items():
+        found[bucket // factor] = found.get(bucket // factor, 0) + count
+    return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from preheat.blocks.digests import DIGEST_BYTES, text_digests
-from preheat.blocks.totals import TENANT_MASK, Total
-from preheat.blocks.tree import TENANT_BITS, UNTIMED
+from preheat.blocks.totals import Total
+from preheat.blocks.tree import TENANT_BITS, TENANT_MASK, UNTIMED, coarser_uses
 from preheat.mine.edges import Edge, node_of, uses_of
 from preheat.records.profile import Node, Profile
 
@@ -81,11 +81,7 @@ def _digests(node: Node, block_chars: int) -> bytes:
 def _total(node: Node, numbers: dict[str, int], factor: int) -> Total:
     uses = uses_of(node, numbers)
     if factor != 1:
-        finer, uses = uses, {}
-        for use, count in finer.items():
-            bucket = use >> TENANT_BITS
-            use = use if bucket == UNTIMED else bucket // factor << TENANT_BITS | use & TENANT_MASK
-            uses[use] = uses.get(use, 0) + count
+        uses = coarser_uses(uses, factor)
     if node.untimed < node.count:
         return Total(node.count, uses, node.first_s, node.last_s)
     return Total(node.count, uses, float("inf"), float("-inf"))
