@@ -32,35 +32,55 @@ class Edge(NamedTuple):
     node: Node
 
 
-def node_of(total: Total, tenants: Sequence[str], text: str | None, blocks: int, error: int, end_s: float) -> Node:
-    """A node without its place; ``tenants`` by number, 0 standing for none.
+class NodeMaker:
+    """Makes nodes without their place; ``tenants`` by number, 0 standing for none.
 
-    ``end_s`` stands for the times of what was never asked for at a known time.
+    ``end_s`` stands for the times of what was never asked for at a known time. Most nodes were asked for once: those of
+    one bucket and tenant share their mappings.
     """
-    uses = total.uses
-    timed = total.first_s <= total.last_s
-    first_s, last_s = (total.first_s, total.last_s) if timed else (end_s, end_s)
-    if len(uses) == 1:  # as at most nodes
-        ((use, count),) = uses.items()
-        tenant = use & TENANT_MASK
-        return Node(
-            parent=-1,
-            hash="",
-            blocks=blocks,
-            text=text,
-            count=count,
-            count_error=error,
-            first_s=round(first_s, TIME_DIGITS),
-            last_s=round(last_s, TIME_DIGITS),
-            untimed=0 if timed else count,
-            arrivals={use >> TENANT_BITS: count} if timed else {},
-            tenants={tenants[tenant]: count} if tenant else {},
-        )
+
+    def __init__(self, tenants: Sequence[str], end_s: float) -> None:
+        self._tenants = tenants
+        self._end_s = end_s
+        self._once: dict[int, tuple[dict[int, int], dict[str, int]]] = {}
+
+    def node(self, total: Total, text: str | None, blocks: int, error: int) -> Node:
+        timed = total.first_s <= total.last_s
+        first_s, last_s = (total.first_s, total.last_s) if timed else (self._end_s, self._end_s)
+        if total.count == 1:
+            (use,) = total.uses
+            arrivals, tenants = self._once.get(use) or self._of_one(use)
+            time_s = round(first_s, TIME_DIGITS)
+            return Node(
+                parent=-1,
+                hash="",
+                blocks=blocks,
+                text=text,
+                count=1,
+                count_error=error,
+                first_s=time_s,
+                last_s=time_s,
+                untimed=0 if timed else 1,
+                arrivals=arrivals,
+                tenants=tenants,
+            )
+        return _of_many(total, self._tenants, text, blocks, error, first_s, last_s)
+
+    def _of_one(self, use: int) -> tuple[dict[int, int], dict[str, int]]:
+        bucket, tenant = use >> TENANT_BITS, use & TENANT_MASK
+        arrivals = {} if bucket == UNTIMED else {bucket: 1}
+        found = self._once[use] = arrivals, {self._tenants[tenant]: 1} if tenant != NO_TENANT else {}
+        return found
+
+
+def _of_many(
+    total: Total, tenants: Sequence[str], text: str | None, blocks: int, error: int, first_s: float, last_s: float
+) -> Node:
     arrivals: dict[int, int] = {}
     by_tenant: dict[int, dict[int, int]] = {}
     counts: defaultdict[int, int] = defaultdict(int)
     untimed = 0
-    for use, count in sorted(uses.items()):
+    for use, count in sorted(total.uses.items()):
         bucket, tenant = use >> TENANT_BITS, use & TENANT_MASK
         counts[tenant] += count
         if bucket == UNTIMED:

@@ -14,7 +14,7 @@ from preheat.blocks.tree import NO_TENANT, PrefixTree
 from preheat.errors import BadInput
 from preheat.mine.assembly import NOBODY, Key, Part, assembled
 from preheat.mine.derive import derive
-from preheat.mine.edges import Edge, node_of
+from preheat.mine.edges import Edge, NodeMaker
 from preheat.mine.settings import MineSettings
 from preheat.mine.shares import Tally
 from preheat.prompts.render import PromptNotRenderable, Renderer
@@ -123,12 +123,14 @@ class Miner:
 def _edges(tree: PrefixTree, tenants: list[str], is_text: bool, end_s: float) -> list[Edge]:
     walked = list(tree.walk())
     edges: list[Edge] = []
+    maker = NodeMaker(tenants, end_s)
     size = tree.block_chars
     for number, total in totals(walked):
         node, parent = walked[number]
-        digests = text_digests(node.text, size) if is_text else id_digests(node.text)
-        text = node.text if is_text else None
-        edges.append(Edge(parent, digests, node_of(total, tenants, text, len(node.text) // size, node.error, end_s)))
+        text = node.text
+        digests = text_digests(text, size) if is_text else id_digests(text)
+        made = maker.node(total, text if is_text else None, len(text) // size, node.error)
+        edges.append(Edge(parent, digests, made))
     edges.reverse()
     return edges
 

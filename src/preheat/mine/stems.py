@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from preheat.blocks.digests import DIGEST_BYTES, text_digests
 from preheat.blocks.totals import Total
 from preheat.blocks.tree import TENANT_BITS, TENANT_MASK, UNTIMED, coarser_uses
-from preheat.mine.edges import Edge, node_of, uses_of
+from preheat.mine.edges import Edge, NodeMaker, uses_of
 from preheat.records.profile import Node, Profile
 
 
@@ -189,11 +189,11 @@ def _joined(stem: Stem) -> Stem:
 def edges_of(root: Stem, names: list[str], end_s: float) -> list[Edge]:
     """As :func:`preheat.mine.edges.placed` takes them; ``names`` by tenant number."""
     edges: list[Edge] = []
+    maker = NodeMaker(names, end_s)
     stack = [(child, -1) for child in root.children.values()]
     while stack:
         stem, parent = stack.pop()
         number = len(edges)
-        node = node_of(stem.total, names, stem.text, stem.weight, stem.error, end_s)
-        edges.append(Edge(parent, stem.digests, node))
+        edges.append(Edge(parent, stem.digests, maker.node(stem.total, stem.text, stem.weight, stem.error)))
         stack += [(child, number) for child in stem.children.values()]
     return edges
