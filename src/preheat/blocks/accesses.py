@@ -20,6 +20,8 @@ Hashes = npt.NDArray[np.uint64]
 Reals = npt.NDArray[np.float64]
 _BATCH_CHARS = 1 << 21
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FILLER = "\U0010ffff"
+"""No character (Unicode 3.4, D14)."""
 _SEED = 0x70726568656174
 
 
@@ -31,6 +33,7 @@ class Accesses:
     prompts' lengths in the same, NaN where not known; a prompt's last block may stand for less. ``times_s`` are in
     the log's own clock, NaN where the log has none. ``distinct`` is the number of different ids. Requests stand in
     order of time where all have one, else as they were added; ``order[k]`` is request ``k``'s number as added.
+    ``names[id]`` is the 64-bit hash behind an id, the same in every log; it may be guessed from text.
     """
 
     ids: Ids
@@ -41,6 +44,7 @@ class Accesses:
     in_tokens: bool
     distinct: int
     order: Ids
+    names: Hashes
 
     @property
     def requests(self) -> int:
@@ -60,9 +64,11 @@ class AccessLog:
     million have the same name with a probability under 10^-4.
     """
 
-    def __init__(self, units: int = BLOCK_CHARS, *, in_tokens: bool = False) -> None:
+    def __init__(self, units: int = BLOCK_CHARS, *, in_tokens: bool = False, partial: bool = False) -> None:
+        """``partial``: what a text has after its last whole block counts as one too, as traces often have it."""
         self.units = units
         self.in_tokens = in_tokens
+        self._partial = partial
         self._partitions: dict[Hashable, int] = {}
         self._pending: list[str] = []
         self._pending_chars = 0
@@ -74,10 +80,12 @@ class AccessLog:
         self._multipliers = _mixed(np.arange(units, dtype=np.uint64) + np.uint64(_SEED)) | np.uint64(1)
 
     def add_text(self, prompt: str, partition: Hashable = None, time_s: float | None = None) -> None:
-        """A rendered prompt: its whole blocks; the rest of it counts in its length only."""
+        """A rendered prompt: its whole blocks; the rest of it counts in its length only, unless ``partial``."""
         whole = len(prompt) // self.units
+        if self._partial and whole * self.units < len(prompt):
+            whole += 1
         self._count(whole, time_s, len(prompt))
-        self._pending.append(prompt[: whole * self.units])
+        self._pending.append(prompt[: whole * self.units].ljust(whole * self.units, _FILLER))
         self._pending_salts.append(self._salt(partition))
         self._pending_chars += whole * self.units
         if self._pending_chars >= _BATCH_CHARS:
@@ -105,9 +113,9 @@ class AccessLog:
         if np.any(np.diff(times_s) < 0) and not np.isnan(times_s).any():
             order = np.argsort(times_s, kind="stable")
             names = _reordered(names, counts, order)
-        _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
-        number = np.empty(len(first), np.int64)
-        number[np.argsort(first)] = np.arange(len(first))
+        found, first, inverse = np.unique(names, return_index=True, return_inverse=True)
+        number, by_appearance = np.empty(len(first), np.int64), np.argsort(first)
+        number[by_appearance] = np.arange(len(first))
         return Accesses(
             ids=number[inverse],
             starts=np.concatenate(([0], np.cumsum(counts[order]))).astype(np.int64),
@@ -117,6 +125,7 @@ class AccessLog:
             in_tokens=self.in_tokens,
             distinct=len(first),
             order=order,
+            names=found[by_appearance],
         )
 
     def _count(self, blocks: int, time_s: float | None, length: int | None) -> None:

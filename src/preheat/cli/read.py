@@ -28,7 +28,10 @@ STDOUT = "-"
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--rendered", is_flag=True, help="Render each prompt as an engine would see it.")
 @click.option(
-    "--block-size", type=click.IntRange(1), metavar="N", help="With --rendered: vLLM's names of blocks of N tokens."
+    "--block-size",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --rendered: vLLM's names of blocks of N tokens; with --as: its blocks.",
 )
 @click.option(
     "--hash-algorithm",
@@ -39,6 +42,9 @@ STDOUT = "-"
 )
 @click.option("--hash-seed", metavar="SEED", help="The engine's PYTHONHASHSEED; leave it out where it is not set.")
 @click.option("--lora", multiple=True, metavar="NAME=PATH", help="Path of an adapter, as the engine has it.")
+@click.option("--as", "form", type=click.Choice(["mooncake", "bailian"]), help="Write an anonymous trace of block ids.")
+@click.option("--salt-file", type=click.Path(), help="With --as: ids are hashes keyed by what this file holds.")
+@click.option("--salt-env", metavar="NAME", help="The same, from an environment variable.")
 @click.option("-o", "--output", metavar="FILE", help="Write the requests as JSON Lines (.zst compresses, - prints).")
 @log_format_option
 @template_option
@@ -49,8 +55,15 @@ def read(paths: tuple[str, ...], **flags: Any) -> int:
     """Normalise and count a log; say what was skipped, where, and why.
 
     With --rendered --json, prints JSON Lines of id, time (seconds, the log's own clock) and rendered (raw text); with
-    a tokenizer (--model, --engine) also tokens, and block_hashes with --block-size. Otherwise prints a summary.
+    a tokenizer (--model, --engine) also tokens, and block_hashes with --block-size. With --as, writes a trace that
+    holds no text, no names and no ids of the log: blocks are numbered as they first appear. Otherwise prints a summary.
     """
+    if flags["form"]:
+        from preheat.cli.as_trace import write_trace
+
+        return write_trace(paths, flags)
+    if flags["salt_file"] or flags["salt_env"]:
+        raise click.UsageError("'--salt-file' and '--salt-env' need '--as'")
     if flags["block_size"] and not (flags["rendered"] and (flags["model"] or flags["engine"])):
         raise click.UsageError("'--block-size' needs '--rendered', and a tokenizer: '--model' or '--engine'")
     from preheat.read.reader import read_requests

@@ -33,13 +33,16 @@ def asked_blocks(
     renderer: Renderer,
     block_chars: int = BLOCK_CHARS,
     keep: Callable[[Request], object] = id,
+    *,
+    partial: bool = False,
 ) -> Asked:
     """The blocks of all requests, each model and adapter apart; ``keep`` is told of each that counts, in order.
 
     The first request that has blocks decides whether the log is one of text or of ids; others are left out and
-    counted, as are requests without either. Raises :class:`BadInput` where nothing is left.
+    counted, as are requests without either. ``partial``: see :class:`AccessLog`. Raises :class:`BadInput` where nothing
+    is left.
     """
-    collector = _Collector(renderer, block_chars)
+    collector = _Collector(renderer, block_chars, partial)
     for request in requests:
         if collector.add(request):
             keep(request)
@@ -54,12 +57,13 @@ def asked_blocks(
 
 
 class _Collector:
-    def __init__(self, renderer: Renderer, block_chars: int) -> None:
+    def __init__(self, renderer: Renderer, block_chars: int, partial: bool) -> None:
         self.log: AccessLog | None = None
         self.left_out: dict[str, int] = {}
         self.tokens = self.chars = 0
         self._renderer = renderer
         self._block_chars = block_chars
+        self._partial = partial
 
     def add(self, request: Request) -> bool:
         """Whether the request counts."""
@@ -83,7 +87,7 @@ class _Collector:
         if not request.messages and request.prompt is None:
             return "neither text nor ids of blocks"
         if self.log is None:
-            self.log = AccessLog(self._block_chars)
+            self.log = AccessLog(self._block_chars, partial=self._partial)
         if self.log.in_tokens:
             return "blocks of another kind than the log's first"
         try:
