@@ -12,7 +12,7 @@ import click
 
 from preheat import __version__
 from preheat.cli.ending import end_now
-from preheat.cli.show import one_line
+from preheat.cli.show import one_line, shown
 from preheat.cli.streams import open_missing, remark, silence
 from preheat.errors import Interrupted, PreheatError
 
@@ -138,7 +138,7 @@ def run_line(arguments: list[str], *, debug: bool) -> int:
     except Exception as bug:
         if debug:
             raise
-        what = f"{type(bug).__name__}: {bug}".replace("\n", " ")
+        what = shown(f"{type(bug).__name__}: {bug}")
         remark(f"preheat: this is a bug of ours: {what} (run again with --debug and report the trace)")
         return 1
     return result if isinstance(result, int) else 0

@@ -176,7 +176,7 @@ def totals(made: Plan) -> dict[str, object]:
 
 def print_plan(made: Plan, limit: int | None = _SHOWN) -> None:
     """A plan for people: redacted excerpts of each prefix's end, totals, what was left out."""
-    from preheat.cli.show import print_facts
+    from preheat.cli.show import print_facts, print_note
     from preheat.prompts.redaction import excerpt, tail_excerpt
     from preheat.records.units import show_bytes, show_seconds
 
@@ -211,4 +211,4 @@ def print_plan(made: Plan, limit: int | None = _SHOWN) -> None:
     if made.cost_ms > made.gain_ms:
         click.echo(f"  warming costs {cost} of prefill and is expected to save {gain} in {window}")
     for note in made.notes:
-        click.echo(f"  note: {note}")
+        print_note(note)

@@ -71,9 +71,9 @@ class Reporter:
 
     def say(self, line: str) -> None:
         """A remark that the user should see."""
-        from preheat.prompts.redaction import printable
+        from preheat.prompts.redaction import redact
 
-        line = printable(line)
+        line = redact(line)
         self.lines.append(line)
         if self.mode == "bar" and self._bars is not None:
             self._bars.console.print(line, markup=False, highlight=False, soft_wrap=True)

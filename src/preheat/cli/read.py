@@ -111,7 +111,7 @@ def _piped(flags: dict[str, Any]) -> bool:
 
 
 def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
-    from preheat.cli.show import print_facts, print_json
+    from preheat.cli.show import print_facts, print_json, shown
 
     if flags["json"] and not _piped(flags):
         print_json(report)
@@ -131,10 +131,10 @@ def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
     facts |= {f"skipped: {reason}": count for reason, count in sorted(report.skipped.items())}
     if _piped(flags):
         if report.skipped and not flags["quiet"]:
-            remark(f"skipped {sum(report.skipped.values())} lines: {report.skipped}")
+            remark(f"skipped {sum(report.skipped.values())} lines: {shown(report.skipped)}")
         return
     print_facts("log", facts)
     for where, reason in report.quarantine[:10]:
-        click.echo(f"    {where}: {reason}")
+        click.echo(f"    {where}: {shown(reason)}")
     if len(report.quarantine) > 10:
         click.echo(f"    and {sum(report.skipped.values()) - 10} more; --json lists up to 100")

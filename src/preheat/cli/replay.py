@@ -57,7 +57,7 @@ def replay(log: str, **flags: Any) -> int:
 
 def print_run(run: ReplayRun) -> None:
     """One replay for people: what was sent, every metric with its denominator, why requests failed."""
-    from preheat.cli.show import print_facts, print_reasons
+    from preheat.cli.show import print_facts, print_note, print_reasons
     from preheat.judge.judge import judge
     from preheat.judge.values import show
     from preheat.records.units import show_seconds
@@ -74,7 +74,7 @@ def print_run(run: ReplayRun) -> None:
     failed = Counter(request.error for request in run.requests if request.error is not None)
     print_reasons(failed, "failed: ")
     for note in run.notes:
-        click.echo(f"  note: {note}")
+        print_note(note)
 
 
 async def _replay(log: str, flags: dict[str, Any], stop: asyncio.Event) -> list[ReplayRun]:

@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-from preheat.errors import EngineFault
-
 _REASONS = 8
 _REASON_CHARS = 400
 
@@ -20,11 +18,20 @@ def print_json(record: Any) -> None:
 
 
 def one_line(fault: BaseException) -> str:
-    """A fault on one line, without control characters; what an engine said is redacted."""
-    from preheat.prompts.redaction import printable, redact
+    """A fault on one line, without control characters; what an engine, a log or a template said is redacted."""
+    return shown(str(fault))
 
-    said = redact(str(fault)) if isinstance(fault, EngineFault) else printable(str(fault))
-    return " ".join(said.split("\n")).replace("\t", " ")
+
+def shown(text: object) -> str:
+    """``text`` on one line, redacted, without control characters; whole, since it may name a path or a remedy."""
+    from preheat.prompts.redaction import redact
+
+    return " ".join(redact(str(text)).split("\n")).replace("\t", " ")
+
+
+def print_note(note: str) -> None:
+    """What a stage remarked on, in words that may be a log's."""
+    click.echo(f"  note: {shown(note)}")
 
 
 def print_reasons(reasons: dict[str, int], before: str = "") -> None:
@@ -39,8 +46,9 @@ def print_reasons(reasons: dict[str, int], before: str = "") -> None:
 
 
 def print_facts(title: str, facts: dict[str, object]) -> None:
-    """Aligned ``name  value`` lines under a title."""
+    """Aligned ``name  value`` lines under a title; either may quote a log, so both are redacted."""
     click.echo(title)
-    width = max((len(name) for name in facts), default=0)
-    for name, value in facts.items():
+    lines = [(shown(name), shown(value)) for name, value in facts.items()]
+    width = max((len(name) for name, _ in lines), default=0)
+    for name, value in lines:
         click.echo(f"  {name:<{width}}  {value}")
