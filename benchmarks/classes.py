@@ -10,6 +10,8 @@ is halved by a hash of ``app``: the classifier was written looking at the *dev* 
 
 Peer: scikit-learn's TF-IDF (words and pairs of them, and characters for scripts without spaces) with logistic
 regression, one versus rest, trained on the labels of the dev half: what labelled data buy where there are any.
+
+"dev" is what errors were looked at in. Whoever wrote the labels had read the system prompts of both halves before.
 """
 
 from __future__ import annotations

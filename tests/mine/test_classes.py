@@ -40,6 +40,12 @@ PASSAGE_ES = (
     "luz se ve "
     "desde los barcos a casi cincuenta kilómetros. Los guardianes vivieron allí hasta que el faro fue automatizado. "
 )
+TALK_ZH = "客户：我想退货。\n客服：好的，请寄回商品，运费由我们承担。\n客户：多久能退款？\n客服：收到以后七天之内。\n"
+FARM = (
+    "A farm has 12 cows, 30 hens and 4 dogs. It sells 6 eggs a day at 2 dollars each, keeps 10 litres of milk for the "
+    "3 children, and gives 5 litres to each of 2 neighbours. On day 7 it sells 1 cow for 900 dollars and buys 8 hens at "
+    "11 dollars each, and then 2 more dogs for 50 dollars. How many dollars did the farm make in those 7 days?"
+)
 POSITIVE = [
     (C.MULTI_HOP, "A baker sells 12 rolls at $0.50 each and half as many cakes at $3 each. How much does she earn?"),
     (C.MULTI_HOP, "Why do cats land on their feet? Let's think step by step."),
@@ -67,6 +73,7 @@ POSITIVE = [
     (C.RAG, f"阅读以下文字并回答问题。\n\n{PASSAGE_ZH}\n\n问题：透镜在哪里制造？"),
     (C.RAG, f"{PASSAGE_DE}\n\nWoher kommt die Linse des Leuchtturms?"),
     (C.RAG, f"Responde según el texto.\n\n{PASSAGE_ES}\n\nPregunta: ¿Dónde se fabricó la lente?"),
+    (C.RAG, TALK_ZH * 3 + "这段对话中，客户想做什么？"),
     (C.TOOL_USE, 'You have access to the following tools:\n{"name": "add", "description": "adds", "parameters": {}}'),
     (C.TOOL_USE, "你可以使用的工具如下，请在需要时调用工具。"),
     (C.TOOL_USE, "Dir stehen die folgenden Werkzeuge zur Verfügung: suche, rechner. Das ist die Liste und der Anfang."),
@@ -103,6 +110,8 @@ NEGATIVE = [
     (C.RAG, f"Summarize the following text.\n\n{PASSAGE}"),
     (C.RAG, "Who built the lighthouse at Kullen?"),
     (C.RAG, "I lost my job and my dog ran away. My friends do not call me. " * 8 + "What should I do now?"),
+    (C.RAG, f"Übersetze den Artikel ins Englische.\n\nArtikel: {PASSAGE_DE}"),
+    (C.RAG, FARM),
     (C.TOOL_USE, "Which tools does a carpenter use to plane a board?"),
     (C.TOOL_USE, "What is the function of the liver?"),
     (C.TOOL_USE, "You are a tool for cleaning text."),

@@ -29,6 +29,7 @@ _MADE = vocabulary(
 _CODE_MADE = vocabulary(
     "code coding codebase script program function compile debug snippet syntax repo programming hooks kernel"
 )
+_CODERS = vocabulary("coder coders programmer programmers")
 _SOFTWARE = vocabulary(
     "code coder coding codebase repo repos repository repositories dependency dependencies debug debugging bug bugs "
     "compile compiler scripts function functions api apis backend frontend library libraries developer programming "
@@ -79,6 +80,8 @@ ENOUGH = 4
 def holds(reading: Reading) -> bool:
     """By the look of code, by phrases that only code has, or by a language together with something made in it."""
     if any(looks_like_code(low) for low in (reading.system, *reading.asked)):
+        return True
+    if not reading.system_words.isdisjoint(_CODERS):
         return True
     if _tells(reading.demand_words) or _tells(reading.system_words):
         return True

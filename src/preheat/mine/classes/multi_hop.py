@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from preheat.mine.classes.cues import Cues, ascii_words, vocabulary
+from preheat.mine.classes.quantities import is_quantity, numbers
 from preheat.mine.classes.rag import brings_passage
 from preheat.mine.classes.reading import Reading, bounded, has_any
 
@@ -30,34 +31,6 @@ _STEPS = re.compile(
 _GUIDE = re.compile(
     r"(?:schritt für schritt|paso a paso|一步一步)[- ]?(?:anleitung|guía|instruc|教程|指南|教你|地?教我)|"
     r"guía paso a paso"
-)
-_FIGURE = re.compile(r"\d+(?:[.,/]\d+)*")
-_NUMBER_WORDS = vocabulary(
-    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred half twice "
-    "double triple thrice third quarter dozen dozens each zwei drei vier sechs sieben acht neun zehn halb "
-    "doppelt dreimal dos tres cuatro cinco seis siete ocho nueve diez doce mitad doble"
-)
-_ASKING = vocabulary(
-    "how what what's calculate compute find determine evaluate estimate solve wie wieviel wieviele berechne "
-    "bestimme cu nto ntos ntas nta qu calcula calcular determina combien quanto quanti quantos quantas quante"
-)
-_NUMBER_ZH = re.compile(
-    r"[一二两三四五六七八九十百千半](?=[个只本元米公厘千克人天小年分块支条张次辆箱副双名岁棵袋盒层斤吨升])"
-)
-_ASKS = re.compile(
-    r"how (?:many|much|old|long|far|fast|tall|big|heavy|high|deep|wide|often|late)\b|"
-    r"what (?:percent|percentage|fraction|portion|number|time|day|age|amount|speed)\b|"
-    r"what(?:'s| is| was| are| were| will be| would be) (?:the|his|her|their|its|[a-z]{1,20}'s) (?:[\w'-]{1,20} ){0,4}?"
-    r"(?:total|average|sum|difference|product|percentage|probability|area|volume|perimeter|length|cost|price|value|profit|ratio|median|mean|number|amount|distance|speed|age|weight|height|width|radius|loss|balance|"
-    r"income|salary|score|remainder|rate|change|money)\b|"
-    r"(?:calculate|compute|find|determine|evaluate|estimate|solve) "
-    r"(?:the|for|how|its|their|his|her|all|x|each|f\(|what)\b|"
-    r"wie ?viele?\b|wie (?:lange|alt|weit|hoch|groß|schwer|teuer)\b|berechne|bestimme\b|cuánt[oa]s?\b|"
-    r"qué (?:porcentaje|fracción|distancia)\b|calcula|determina (?:el|la|cuánt)|combien\b|quant[oia]s?\b"
-)
-_ASKS_ZH = re.compile(
-    r"多少|几(?=[个只本元米公厘千克人天小年分块支条张次辆箱副双名岁棵袋盒层斤吨升倍种页])|"
-    r"百分之几|几分之几|求[出解其函数它这该]|平均|等于"
 )
 _EQUATION = re.compile(
     r"(?:solve|value of|roots? of|solution of|inequality|equation|integrate|derivative)[^\n]{0,80}[=<>+^*/-]|"
@@ -105,10 +78,10 @@ def is_problem(low: str) -> bool:
     """Numbers enough and a quantity asked for; an equation to solve; relations to follow to their end."""
     if not 8 <= len(low) <= MAX_CHARS or "```" in low:
         return False
-    words = frozenset(ascii_words(low))
-    asks = _asks_quantity(low, words)
-    if asks and _numbers(low, words) >= 2:
+    asks = is_quantity(bounded(low, 250, 350))
+    if asks and numbers(low) >= 2:
         return True
+    words = frozenset(ascii_words(low))
     solid = not words.isdisjoint(_GEOMETRY)
     solve = has_any(low, ("solve", "解", "löse", "resuelve", "value of"))
     if (asks or solid or solve) and has_any(low, ("=", "^", "\\frac", "+", "|")) and _EQUATION.search(low):
@@ -116,17 +89,3 @@ def is_problem(low: str) -> bool:
     if asks and solid:
         return True
     return not words.isdisjoint(_KIN_WORDS) and len(_KIN.findall(low)) >= 2
-
-
-def _asks_quantity(low: str, words: frozenset[str]) -> bool:
-    """Whether a quantity is asked for, in the beginning or at the end."""
-    near = bounded(low, 250, 350)
-    if not words.isdisjoint(_ASKING) and _ASKS.search(near):
-        return True
-    return not near.isascii() and _ASKS_ZH.search(near) is not None
-
-
-def _numbers(low: str, words: frozenset[str]) -> int:
-    """How many numbers stand in ``low``: figures, and different number words."""
-    written = 0 if low.isascii() else len(_NUMBER_ZH.findall(low))
-    return len(_FIGURE.findall(low)) + len(words & _NUMBER_WORDS) + written

@@ -6,6 +6,7 @@ import re
 
 from preheat.mine.classes import few_shot
 from preheat.mine.classes.cues import Cues, literals, vocabulary
+from preheat.mine.classes.quantities import is_quantity, numbers
 from preheat.mine.classes.reading import Reading, bounded, has_any
 
 _SAID = Cues(
@@ -25,7 +26,7 @@ _SAID = Cues(
         "段落文字|给出的文本|根据以下|根据下面|根据下列|根据上述|根据上文|根据文章|根据段落|根据文本|根据材料|"
         "根据给定|根据所给|根据提供|阅读以下|阅读下面|阅读下列|阅读理解|文本阅读|阅读材料|读一段|从以下|从文章中|"
         "从文本中|从段落|从下面|以下文本中|文本中|文章中|文中|提取段落|已知信息|参考资料|参考以下|检索到|上下文|"
-        "哪个段落|抽取|提取|以下段落"
+        "哪个段落|以上信息|以上对话|以上内容|上述内容|这段对话|这段文字|一段对话|抽取|提取|以下段落"
     ),
     de=(
         "anhand des|anhand der|auf grundlage|auf basis des|folgenden text|folgende text|folgenden kontext|"
@@ -47,10 +48,13 @@ _QUESTION = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SUMMARY = re.compile(
-    r"\b(?:summari[sz]e|paraphrase|translate|rewrite)\b|总结|概括|翻译|改写|标题|\bfass(?:e|en)\b|übersetz|resum[ei]|traduc"
+    r"\b(?:summari[sz]e|paraphrase|translate|rewrite)\b|总结|翻译|改写|标题|\bfass(?:e|en)\b|übersetz|resum[ei]|traduc"
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|my|me|we|our|ich|mein|wir|mi|yo|nuestro)\b|我")
-_NUMBER = re.compile(r"\d+")
+_ASKS = re.compile(
+    r"[?？]|\b(?:what|who|whom|whose|which|when|where|why|how|was|wer|wen|wem|wie|wann|wo|woher|wohin|welche[rsmn]?|warum|"
+    r"qué|quién|quiénes|cuándo|cuánt[oa]s?|dónde|cómo|cuál|cuáles|name)\b|什么|谁|哪|何|多少|几|吗|怎么|怎样|是否"
+)
 _ENDS = literals(". |。|! |?|！|？|\n")
 _CJK = re.compile(r"[぀-ヿ㐀-鿿]")
 PASSAGE_CHARS, CJK_PASSAGE_CHARS = 280, 100
@@ -58,6 +62,12 @@ PASSAGE_CHARS, CJK_PASSAGE_CHARS = 280, 100
 QUESTION_CHARS = 260
 LABEL_CHARS = 40
 """What may still follow the question: ``Answer:``."""
+_QUESTIONED = ("question:", "问题：", "问题:", "哪一段")
+SPEAKERS = 3
+CHARS_A_PERSON = 150
+"""A text that says "I" as often as this tells of its writer; a transcript may."""
+PROBLEM_CHARS, CHARS_A_NUMBER = 900, 130
+"""A shorter text with so many numbers, and a quantity asked for, is a word problem."""
 OVERLAP = 0.3
 """Share of the question's longer words that must stand in the passage where nothing else tells."""
 
@@ -81,8 +91,7 @@ def brings_passage(reading: Reading, low: str) -> bool:
     if asks and _labels_passage(low):
         return True
     if asks and reading.user_says(_SAID, near):
-        summary = _SUMMARY.search(bounded(low, 160, 100)) and not has_any(near, ("question", "问题", "哪一段"))
-        return not summary and _longest_run(low) >= least / 2 and not few_shot.holds(reading)
+        return (not _summarises(low) or has_any(near, _QUESTIONED)) and not few_shot.holds(reading)
     return _question_at_end(low, int(least * 1.2), cjk) and not few_shot.holds(reading)
 
 
@@ -94,7 +103,7 @@ def _labels_passage(low: str) -> bool:
         if head[1] and head[0].strip(" \t#*[<(>)]-_0123456789") in _LABELS:
             body = line if len(line) > 100 else "".join(lines[number : number + 6])
             if len(body) > PASSAGE_CHARS or len(_CJK.findall(body)) > CJK_PASSAGE_CHARS:
-                return _SUMMARY.search(bounded(low, 160, 100)) is None
+                return not _summarises(low)
     return False
 
 
@@ -111,6 +120,26 @@ def _longest_run(low: str) -> int:
     return max(map(len, low.split("\n")))
 
 
+def _summarises(low: str) -> bool:
+    """Whether the text is to be summed up, translated or rewritten."""
+    return _SUMMARY.search(bounded(low, 160, 60)) is not None
+
+
+def _transcript(low: str) -> bool:
+    """Whether lines begin with who speaks."""
+    return sum(":" in line[:16] or "：" in line[:8] for line in low.split("\n")) >= SPEAKERS
+
+
+def _tells_of_its_writer(low: str) -> bool:
+    """Whether it often says "I"."""
+    return len(_FIRST_PERSON.findall(low)) * CHARS_A_PERSON > len(low)
+
+
+def _offers(tail: str) -> bool:
+    """Whether options stand at the end."""
+    return "options:" in tail or ("b." in tail and "c." in tail) or "(b)" in tail
+
+
 def _question_at_end(low: str, least: int, cjk: bool) -> bool:
     """A paragraph of a passage's length, and after it a short question some of whose words stand in it.
 
@@ -122,11 +151,13 @@ def _question_at_end(low: str, least: int, cjk: bool) -> bool:
         body = body[: cut + 1].rstrip()
         cut = max(body.rfind(end, 0, -2) for end in _ENDS)
     question, passage = body[cut + 1 :].strip(), body[: cut + 1]
-    if len(passage) < least or not 4 <= len(question) <= QUESTION_CHARS or _longest_run(passage) < least * 0.7:
+    if len(passage) < least or not 4 <= len(question) <= QUESTION_CHARS:
         return False
-    if len(_FIRST_PERSON.findall(passage[:1500])) > 1 or has_any(passage[-200:], ("options:", "\na.", "(a)")):
+    if not _ASKS.search(question) or _offers(low[-400:]):
         return False
-    if len(passage) < 900 and len(_NUMBER.findall(passage)) * 90 > len(passage):
+    if not _transcript(passage) and (_longest_run(passage) < least * 0.7 or _tells_of_its_writer(passage[:1500])):
+        return False
+    if len(passage) < PROBLEM_CHARS and is_quantity(question) and numbers(passage) * CHARS_A_NUMBER > len(passage):
         return False
     if cjk:
         grams = {question[at : at + 2] for at in range(len(question) - 1)}
