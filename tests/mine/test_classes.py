@@ -43,7 +43,7 @@ PASSAGE_ES = (
 TALK_ZH = "客户：我想退货。\n客服：好的，请寄回商品，运费由我们承担。\n客户：多久能退款？\n客服：收到以后七天之内。\n"
 FARM = (
     "A farm has 12 cows, 30 hens and 4 dogs. It sells 6 eggs a day at 2 dollars each, keeps 10 litres of milk for the "
-    "3 children, and gives 5 litres to each of 2 neighbours. On day 7 it sells 1 cow for 900 dollars and buys 8 hens at "
+    "3 children, and gives 5 litres to each of 2 neighbours. On day 7 it sells 1 cow for 900 dollars, buys 8 hens at "
     "11 dollars each, and then 2 more dogs for 50 dollars. How many dollars did the farm make in those 7 days?"
 )
 POSITIVE = [
