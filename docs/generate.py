@@ -27,6 +27,7 @@ from preheat.prompts.identity_numbers import KINDS
 from preheat.prompts.keys import MAKERS
 from preheat.records.curve import CapacityCurve
 from preheat.records.evidence import Evidence
+from preheat.records.explanation import Explanation
 from preheat.records.plan import Plan, PlanItem
 from preheat.records.profile import Profile
 from preheat.records.request import ReadReport, Request
@@ -44,6 +45,7 @@ SCHEMAS: dict[str, tuple[type[msgspec.Struct], str]] = {
     "run": (ReplayRun, "`run.json`, of `preheat replay`"),
     "evidence": (Evidence, "`evidence.json`, of `preheat judge`"),
     "curve": (CapacityCurve, "`preheat simulate --json`"),
+    "explanation": (Explanation, "`preheat explain --json`"),
     "read-report": (ReadReport, "what `preheat read --json` prints"),
     "request": (Request, "a line of `preheat read -o requests.jsonl`"),
     "plan-item": (PlanItem, "a line of `preheat plan show --items --json`"),

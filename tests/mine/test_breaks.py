@@ -80,6 +80,7 @@ def planted(log: Log, kind: str) -> Callable[[int], Request]:
         "uuid": lambda n: log.chat(n, f"Request: {uuid.UUID(int=log.chooser.getrandbits(128))}\n{log.system}"),
         "id": lambda n: log.chat(n, f"Helper. trace={log.chooser.getrandbits(80):020x}a1 {log.system}"),
         "email": lambda n: log.chat(n, f"You talk to person{n}@example.org. {log.system}"),
+        "key and time": lambda n: log.chat(n, f"Key k{n:03}abcdefghij123456, time {stamp(n)}. {log.system}"),
         "name": lambda n: log.chat(n, f"The user's name is {log.chooser.choice(WORDS).title()} X{n}. {log.system}"),
         "tools": lambda n: log.chat(n, log.system, log.shuffled(list(log.tools))),
         "keys": lambda n: log.chat(n, log.system, key_order(n)),
@@ -98,6 +99,7 @@ def planted(log: Log, kind: str) -> Callable[[int], Request]:
         ("uuid", BreakCause.UUID, 0.9),
         ("id", BreakCause.ID, 0.9),
         ("email", BreakCause.EMAIL, 0.9),
+        ("key and time", BreakCause.TIMESTAMP, 0.9),
         ("name", BreakCause.NAME, 0.9),
         ("tools", BreakCause.ORDER, 0.9),
         ("keys", BreakCause.ORDER, 0.9),
@@ -121,8 +123,8 @@ def test_a_planted_break_is_found_and_priced(log: Log, kind: str, cause: BreakCa
 def test_the_text_quoted_is_what_differs(log: Log) -> None:
     (found,) = find_breaks(log.profile(planted(log, "timestamp")))
     assert found.before.endswith("You are a helper. Current time: ")
-    assert all(len(text) == len("2026-01-01T00:00:00Z") and text.endswith("Z") for text in found.examples)
-    assert found.after.startswith(". " + log.system[:20])
+    assert all(len(text) == len("2026-01-01T00:00:00Z.") and text.endswith("Z.") for text in found.examples)
+    assert found.after.startswith(" " + log.system[:20])
     assert found.at_chars == len("<|im_start|>system\nYou are a helper. Current time: ")
 
 

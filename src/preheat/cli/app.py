@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "read": ("preheat.cli.read:read", "Normalise and count a log; say what was skipped and why."),
     "mine": ("preheat.cli.mine:mine", "Log → profile: the prefixes that prompts share."),
     "merge": ("preheat.cli.merge:merge", "Profiles → one profile, as if mined at once."),
+    "explain": ("preheat.cli.explain:explain", "Where one request's prefix breaks, and what it costs."),
     "simulate": ("preheat.cli.simulate:simulate", "Hit rate against cache size: policies, optimum and ceiling."),
     "plan": ("preheat.cli.plan:plan", "Profile + budget → plan; also 'plan show'."),
     "warm": ("preheat.cli.warm:warm", "Warm engines by a plan and verify by their own word."),

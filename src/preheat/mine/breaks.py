@@ -13,8 +13,8 @@ from collections import Counter
 
 from msgspec import structs
 
-from preheat.mine.resync import ANCHOR_CHARS, anchors, common_chars, slots
-from preheat.mine.volatile import cause_of, reordered
+from preheat.mine.difference import SHOWN_CHARS, Difference
+from preheat.mine.resync import ANCHOR_CHARS, anchors
 from preheat.records.outcomes import BreakCause
 from preheat.records.profile import Break, Profile
 
@@ -33,12 +33,6 @@ _BEFORE_CHARS = 512
 _AFTER_CHARS = 12_000
 _NEAR_CHARS = 700
 _LEAST_LINE = 24
-_SHOWN_CHARS = 120
-_LONGEST_TEXT = 400
-_LEAST_SHARED = 64
-_LEAST_SHARED_WEAK = 256
-_WEAK = (BreakCause.TEXT, BreakCause.NUMBER)
-"""Causes that count only where what comes after is longer than they are."""
 
 
 def find_breaks(profile: Profile) -> list[Break]:
@@ -132,7 +126,7 @@ class _Forest:
 
     def _examined(self, place: tuple[int, int], before: str, texts: list[str]) -> Break | None:
         """What the prompts of one group differ in, where most of their pairs agree on that."""
-        pairs = [_Pair(texts[0], other, len(before)) for other in texts[1 : _PAIRS + 1]]
+        pairs = [Difference(texts[0], other, len(before)) for other in texts[1 : _PAIRS + 1]]
         cause, votes = Counter(pair.cause for pair in pairs).most_common(1)[0]
         if cause is None or votes * 2 < len(pairs):
             return None
@@ -155,9 +149,9 @@ class _Forest:
             variants=len(copies),
             lost_blocks=round((len(copies) - 1) * blocks),
             tenants=dict(tenants.most_common()),
-            before=texts[0][max(0, best.begin - _SHOWN_CHARS) : best.begin],
+            before=texts[0][max(0, best.begin - SHOWN_CHARS) : best.begin],
             examples=best.examples,
-            after=best.after[:_SHOWN_CHARS],
+            after=best.after[:SHOWN_CHARS],
         )
 
     def _copies(self, place: tuple[int, int], before: str, anchor: str) -> list[int]:
@@ -180,58 +174,6 @@ class _Forest:
             blocks += self.profile.nodes[node].blocks
             node = self.profile.nodes[node].parent
         return blocks * self.block_chars
-
-
-class _Pair:
-    """Two prompts from where they part: why, and how much text they share after it.
-
-    ``cause`` is ``None`` where the difference is no break. ``anchor`` is text that all prompts of the template reach,
-    most surely in the pair with the greatest ``reach``.
-    """
-
-    def __init__(self, left: str, right: str, known: int) -> None:
-        self.cause: BreakCause | None = None
-        self.later: list[BreakCause] = []
-        self.shared = self.reach = 0
-        self.anchor = self.after = ""
-        begin = known + common_chars(left, right, known, known)
-        self.begin = begin
-        self.examples = ("", "")
-        line = left.rfind("\n", 0, begin) + 1
-        items = reordered(left[line:], right[line:])
-        if items is not None:
-            self._order(left, right, line, items)
-            return
-        differences = slots(left, right, known)
-        if not differences:
-            return
-        first = differences[0]
-        cause, start, end = cause_of(left, first.left_begin, first.left_end)
-        other, other_start, other_end = cause_of(right, first.right_begin, first.right_end)
-        if other is not cause:
-            cause = max(cause, other, key=list(BreakCause).index)
-        longest = max(first.left_end - first.left_begin, first.right_end - first.right_begin)
-        least = max(_LEAST_SHARED_WEAK, 2 * longest) if cause in _WEAK else _LEAST_SHARED
-        if first.shared < least or longest > _LONGEST_TEXT:
-            return
-        self.cause, self.begin = cause, start
-        self.examples = left[start:end][:_SHOWN_CHARS], right[other_start:other_end][:_SHOWN_CHARS]
-        self.after = left[end : end + _SHOWN_CHARS]
-        self.anchor = left[first.left_end : first.left_end + ANCHOR_CHARS]
-        self.shared = sum(slot.shared for slot in differences if slot.shared >= _LEAST_SHARED)
-        self.reach = self.shared
-        self.later = [cause_of(left, slot.left_begin, slot.left_end)[0] for slot in differences[1:]]
-
-    def _order(self, left: str, right: str, line: int, items: tuple[int, int, str]) -> None:
-        one, other = line + items[0], line + items[1]
-        self.cause, self.begin = BreakCause.ORDER, line
-        after = common_chars(left, right, one, other)
-        # Of the items themselves, orders share some that happen to stand at the beginning: about half, of few items.
-        self.shared = items[0] // 2 + after
-        self.reach = one
-        self.examples = left[line:one][:_SHOWN_CHARS], right[line:other][:_SHOWN_CHARS]
-        self.after = left[one : one + min(after, _SHOWN_CHARS)]
-        self.anchor = (self.after if after >= ANCHOR_CHARS else items[2])[:ANCHOR_CHARS]
 
 
 def _pieces(text: str, begin: int) -> set[str]:

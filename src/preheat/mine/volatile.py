@@ -67,6 +67,16 @@ def cause_of(text: str, begin: int, end: int) -> tuple[BreakCause, int, int]:
     return BreakCause.TEXT, begin, end
 
 
+def common_form(left: str, right: str) -> BreakCause | None:
+    """The first kind of thing that differs, where two texts differ in nothing but things of a telling form."""
+    first: BreakCause | None = None
+    for cause, pattern in _KINDS:
+        if first is None and pattern.findall(left) != pattern.findall(right):
+            first = cause
+        left, right = pattern.sub("\0", left), pattern.sub("\0", right)
+    return first if left == right else None
+
+
 def reordered(left: str, right: str) -> tuple[int, int, str] | None:
     """How many characters at the beginning of both hold the same items in another order; ``None`` if none do.
 
