@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jinja2 import nodes
-from jinja2.runtime import Context
+from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 
 STEPS = 5_000_000
@@ -24,6 +24,7 @@ LONGEST_BITS = 1 << 16
 """Nor a whole number."""
 _CLOCK_EVERY = 256
 _SIZED = (str, list, tuple, bytes)
+_OF_LOOPS = frozenset({"first", "last", "index", "index0", "revindex", "revindex0", "length", "previtem", "nextitem"})
 
 
 class Endless(Exception):
@@ -60,6 +61,12 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             node.body.insert(0, nodes.ExprStmt(step, lineno=node.lineno))  # type: ignore[attr-defined]
         source.set_environment(self)
         return source
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """A loop says where it is, in nearly every line of a template: known to be safe, so told at once."""
+        if obj.__class__ is LoopContext and attr in _OF_LOOPS:
+            return True
+        return super().is_safe_attribute(obj, attr, value)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Products and powers that would be too long are refused before they are made, sums after."""
