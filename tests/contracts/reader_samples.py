@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from contracts import otlp_bytes
 from preheat.records.request import Request
 
 START_S = 1_700_000_000.0
@@ -80,6 +81,20 @@ def _langfuse(number: int) -> dict[str, Any]:
     return {"trace": {"id": "t"}, "observations": [{**observation, "input": json.dumps(asked(number))}]}
 
 
+def _otlp_proto(numbers: Numbers) -> bytes:
+    messages = [
+        otlp_bytes.export(
+            otlp_bytes.span(
+                f"r{number}",
+                {"gen_ai.input.messages": json.dumps(asked(number)), "gen_ai.output.messages": '["ANSWER"]'},
+                start=int(START_S + number) * 10**9,
+            )
+        )
+        for number in numbers
+    ]
+    return b"".join(len(message).to_bytes(4, "big") + message for message in messages)
+
+
 def _mooncake(number: int) -> dict[str, Any]:
     return {"timestamp": number * 1000, "input_length": 700, "output_length": 5, "hash_ids": [0, number + 10]}
 
@@ -148,6 +163,7 @@ SAMPLES: dict[str, Sample] = {
     "otlp-json": _json(_otlp, _CHAT, _from_text),
     "api-calls": _json(_api_call, _CHAT, _from_text),
     "langfuse": _json(_langfuse, _CHAT, _from_text),
+    "otlp-proto": Sample(_otlp_proto, _from_text, frozenset(_CHAT.split())),
     "mooncake": _json(_mooncake, _BLOCKS, _from_blocks, time_s=0.0),
     "bailian": _json(_bailian, _BLOCKS + " turn", _from_blocks, time_s=0.0),
     "csv": _csv(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,6 +29,10 @@ gen_ai.user.message gen_ai.event.content gen_ai.content.prompt gen_ai.operation.
 llm.input_messages.0.message llm.input_messages.0.message.role llm.input_messages.0.message.tool_calls
 llm.input_messages.0.message.contents.0.message_content.text llm.tools.0.tool llm.prompts.0.prompt
 llm.invocation_parameters llm.request.functions ai.prompt input.value openinference.span.kind
+observations trace traceId parentObservationId modelParameters usageDetails toolDefinitions method uri status
+resourceLogs scopeLogs logRecords eventName droppedAttributesCount llm gen_ai input_messages kwargs lc additional_kwargs
+contents functionCall functionResponse args inline_data toolCallId toolName prompts config system_instruction
+llm.input_messages llm.request.prompt model_request_parameters function_tools ai.prompt.tools data tags references
 """
 _names = st.sampled_from(NAMES.split())
 
@@ -39,7 +44,15 @@ _json = st.recursive(
     | st.sampled_from(
         ["tool_use", "tool_result", "function_call", "message", "human", "gpt", "data:image/png;base64,AA"]
     )
-    | st.sampled_from(['[{"role":"user","content":"x"}]', '{"messages":7}', "[1]", '{"prompt":{}}']),
+    | st.sampled_from(
+        ["GENERATION", "POST", "tool-call", "tool-result", "HumanMessage", "tool_call_response", "t" * 4096]
+    )
+    | st.sampled_from(
+        ['[{"role":"user","content":"x"}]', '{"messages":7}', "[1]", '{"prompt":{}}', "http://e/api/chat"]
+    )
+    | st.sampled_from(
+        ['[{"role":"user","content":"x', '{"contents":[{"parts":[{"te', '"[{\\"role\\":', "x [truncated]"]
+    ),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_names, inner, max_size=5),
     max_leaves=25,
 )
@@ -57,6 +70,7 @@ def test_requests_or_a_reason(format: str, record: dict[str, Any]) -> None:
         return
     for request in requests:
         assert request.id
+        assert msgspec.json.encode(request)
         asked = (bool(request.messages), request.prompt is not None, request.blocks is not None)
         assert sum(asked) <= 1
         if request.blocks is None and any(asked):

@@ -21,6 +21,7 @@ from preheat.read.mooncake import Mooncake
 from preheat.read.oddities import Oddities
 from preheat.read.openai_jsonl import OpenAIJsonl
 from preheat.read.otlp_json import OTLPJson
+from preheat.read.otlp_proto import OTLPProto
 from preheat.read.parquet_table import ParquetTable
 from preheat.read.recorded_calls import RecordedCalls
 from preheat.read.repeats import Repeats
@@ -76,6 +77,7 @@ _NESTED = tuple(reader for name, reader in JSON_FORMATS.items() if name != "open
 
 FORMATS: dict[str, Reader[Any]] = {
     "parquet": ParquetTable(_NESTED),
+    "otlp-proto": OTLPProto(),
     "azure-csv": AzureCSV(),
     "burstgpt-csv": BurstGPTCSV(),
     "servegen-rates": ServeGenRates(),
@@ -85,7 +87,7 @@ FORMATS: dict[str, Reader[Any]] = {
 """Tried in this order when the format is not forced: of those whose framing takes the stream, the first that takes one
 of its first records. What takes every stream (JSON records) comes after all that tell theirs."""
 
-OF_SPANS = frozenset({"langfuse", "otlp-json"})
+OF_SPANS = frozenset({"langfuse", "otlp-json", "otlp-proto"})
 """Formats whose requests are named by their spans, so that the same name again is the same call."""
 
 DETECTION_RECORDS = 100

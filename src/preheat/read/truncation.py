@@ -17,6 +17,8 @@ _MARK = re.compile(
     r"|(?:\.{3}|…)\s*truncated\.?)\s*\Z",
     re.IGNORECASE,
 )
+MARK = " [truncated]"
+"""Our own, where reading itself finds that a text is cut."""
 LIMITS = frozenset(
     [1024 << doubling for doubling in range(11)]
     + [(1024 << doubling) - 1 for doubling in range(2, 11)]
