@@ -138,6 +138,7 @@ def summary(profile: Profile) -> dict[str, object]:
     shared = sum(node.blocks * (node.count - 1) for node in profile.nodes)
     rate = shared / profile.blocks if profile.blocks else 0.0
     span = f"over {profile.end_s - profile.start_s:.0f} s, cold start"
+    inside = sum(cluster.share for cluster in profile.clusters)
     return {
         "requests": profile.requests,
         "of those without a prompt": profile.without_prompt,
@@ -151,7 +152,8 @@ def summary(profile: Profile) -> dict[str, object]:
         "pruned nodes": profile.pruned_nodes,
         "counts are short by at most": profile.count_error,
         "text kept": _text_kept(profile),
-        "clusters": f"{len(profile.clusters)} of {profile.cluster_sample} sampled prompts",
+        "clusters": f"{len(profile.clusters)} of {profile.cluster_sample} distinct prompts, {inside:.1%} of requests",
+        "templates that are recognised": len({each.cluster for each in profile.library}),
         "rendering": profile.rendering.name,
         "characters per token": _tokens(profile),
     } | {f"skipped: {reason}": count for reason, count in sorted(profile.skipped.items())}

@@ -9,8 +9,8 @@ from msgspec import structs
 
 from preheat.mine.breaks import find_breaks, without_quotes
 from preheat.mine.classes import classify
-from preheat.mine.clusters import cluster
-from preheat.mine.prompts import sample
+from preheat.mine.clusters import clustering
+from preheat.mine.library import library
 from preheat.mine.retention import retain
 from preheat.mine.settings import MineSettings
 from preheat.mine.topology import topology
@@ -18,12 +18,19 @@ from preheat.records.profile import Profile
 
 
 def derive(profile: Profile, settings: MineSettings) -> Profile:
-    """``profile`` with its clusters, breaks and topology, and with the text that is worth keeping."""
-    prompts = sample(profile, settings.cluster_sample)
-    found = cluster(prompts, settings.cluster_threshold)
+    """``profile`` with clusters, their fingerprints, breaks and topology, and with the text that is worth keeping."""
+    found = clustering(profile, settings)
+    prints = library(profile, found)
     flow = topology(profile, classify, settings) if settings.keep_text else None  # it holds parts of the text
     broken = find_breaks(profile)
     if not settings.keep_text:
         broken = without_quotes(broken)
-    derived = structs.replace(profile, clusters=found, cluster_sample=len(prompts), topology=flow, breaks=broken)
-    return retain(derived, settings)
+    derived = structs.replace(
+        profile,
+        clusters=found.clusters,
+        cluster_sample=found.prompts,
+        library=prints,
+        topology=flow,
+        breaks=broken,
+    )
+    return retain(derived, settings, found.representatives)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from copy import copy
 
 from msgspec import structs
@@ -16,14 +17,15 @@ HALF_LIFE_S = 43_200.0
 """After half a day a request counts half."""
 
 
-def retain(profile: Profile, settings: MineSettings) -> Profile:
+def retain(profile: Profile, settings: MineSettings, pinned: Iterable[int] = ()) -> Profile:
     """Drop all text (``keep_text`` false), or that of the least promising nodes until ``kept_chars`` are left.
 
-    The promise of a prefix is its decayed count. A node that keeps its text has parents that keep theirs, since they
-    were asked for whenever it was. Where text is dropped, so is the name, which follows from the digests.
+    The nodes in ``pinned`` and all that leads to them come first. The promise of a prefix is its decayed count. A
+    node that keeps its text has parents that keep theirs, since they were asked for whenever it was. Where text is
+    dropped, so is the name, which follows from the digests.
     """
     if settings.keep_text:
-        kept = _promising(profile, settings.kept_chars)
+        kept = _promising(profile, settings.kept_chars, pinned)
         if kept is None:
             has_text = any(node.text is not None for node in profile.nodes)
             return profile if has_text == profile.has_text else structs.replace(profile, has_text=has_text)
@@ -55,14 +57,19 @@ def decayed_counts(profile: Profile, half_life_s: float = HALF_LIFE_S) -> list[f
     return counts
 
 
-def _promising(profile: Profile, chars: int) -> set[int] | None:
+def _promising(profile: Profile, chars: int, pinned: Iterable[int]) -> set[int] | None:
     """The nodes that keep their text; ``None`` when all that have one can."""
     nodes = profile.nodes
     with_text = [number for number, node in enumerate(nodes) if node.text is not None]
     if sum([nodes[number].blocks for number in with_text]) * profile.block_chars <= chars:
         return None
+    first: set[int] = set()
+    for number in pinned:
+        while number >= 0 and number not in first:
+            first.add(number)
+            number = nodes[number].parent
     counts = decayed_counts(profile)
-    with_text.sort(key=lambda number: (-counts[number], number))
+    with_text.sort(key=lambda number: (number not in first, -counts[number], number))
     kept: set[int] = set()
     for number in with_text:
         chars -= nodes[number].blocks * profile.block_chars

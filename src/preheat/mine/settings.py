@@ -26,9 +26,11 @@ class MineSettings:
     kept_chars: int = 5_000_000
     """Text that a profile keeps at most, in characters: of the prefixes most asked for, then of the latest."""
     cluster_threshold: float = 0.72
-    """Cosine similarity from which two prompts belong to one cluster (spec 4.1)."""
+    """Cosine similarity from which two prompts belong to one cluster (spec 4.1); 1: only equal ones do."""
     cluster_sample: int = 2_000
-    """Distinct prompts, drawn evenly over the log, that are clustered."""
+    """Distinct prompts without a head that others share, drawn evenly, that are compared with each other."""
+    max_clusters: int = 1_000
+    """Clusters kept, largest first."""
     keep_text: bool = True
     """Keep the raw text of prefixes, which warming needs; without it only hashes are kept."""
     topology_chars: int = 5_000_000

@@ -135,11 +135,17 @@ class Break(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What recognises a template without its text: see :mod:`preheat.mine.library`. ``cluster`` is an index."""
+    """What recognises a template without its text: see :mod:`preheat.mine.library`. ``cluster`` is an index.
+
+    ``head`` hashes the first ``head_chars`` characters that its prompts share (xxh3-64 over UTF-8, hexadecimal),
+    ``rung`` as many of them as the longest length of the library's ladder has; ``anchors`` are hashes of its sentences.
+    """
 
     cluster: int
+    head_chars: int = 0
+    head: str = ""
+    rung: str = ""
     anchors: tuple[str, ...] = ()
-    sketch: str = ""
 
 
 class Hub(msgspec.Struct, frozen=True, kw_only=True):
