@@ -101,6 +101,8 @@ async def test_warming_pays_on_two_replicas_and_on_one(log: str, tmp_path: Path,
         stages = stages_for(tmp_path, say=said.append)
         result = await up(job, fleet, Result(ReadReport()), stages, lambda reached: saved.append(replace(reached)))
     assert result.evidence is not None
+    assert result.evidence.insight is not None
+    assert result.evidence.insight.topology is not None
     assert result.profile is not None
     assert result.plan is not None
     assert result.cold is not None

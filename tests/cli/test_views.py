@@ -10,7 +10,9 @@ import networkx
 from command import preheat
 
 from preheat.files.versioned import load
+from preheat.prompts.tokenizer import load_tokenizer
 from preheat.records.profile import Profile
+from prompts.tiny_model import write_model
 
 LOG = Path(__file__).parents[2] / "examples/data/demo_log.jsonl.xz"
 
@@ -24,6 +26,17 @@ def test_mine_writes_a_graph_that_others_read(tmp_path: Path) -> None:
     assert 50 < read.number_of_nodes() <= 1000
     assert "<|im_start|>" in {data["label"] for _, data in read.nodes(data=True)}
     assert all(data["weight"] > 0 for _, _, data in read.edges(data=True))
+
+
+def test_the_graph_is_of_a_models_own_tokens_where_it_is_given(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "model")
+    ran = preheat("mine", LOG, "--model", model, "--gexf", "flow.gexf", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    labels = {data["label"] for _, data in networkx.read_gexf(tmp_path / "flow.gexf").nodes(data=True)}
+    tokenizer = load_tokenizer(model)
+    whole = [label for label in labels if label.isalpha() and label.isascii()]
+    assert len(whole) > 20
+    assert all(len(tokenizer.pieces([label])[0]) == 1 or len(label) == 1 for label in whole)
 
 
 def test_without_text_there_is_no_graph_and_no_file(tmp_path: Path) -> None:

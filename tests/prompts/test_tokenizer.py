@@ -39,6 +39,24 @@ def test_counts_are_those_of_encoding_one_by_one(tokenizer: Tokenizer, texts: li
     assert tokenizer.counts(texts) == [len(tokenizer.encode(text)) for text in texts]
 
 
+@pytest.mark.parametrize("word", ["capital", "zebra", "42", "<|im_end|>", "{", "_"])
+def test_pieces_are_the_word(tokenizer: Tokenizer, word: str) -> None:
+    pieces = tokenizer.pieces([word])[0]
+    assert "".join(piece.removeprefix("##") for piece in pieces) == word
+    assert not pieces[0].startswith("##")
+    assert len(pieces) == 1 or len(pieces) <= len(tokenizer.encode(f" {word}"))
+
+
+def test_a_word_in_mid_sentence_is_fewer_pieces_than_letters(tokenizer: Tokenizer) -> None:
+    assert tokenizer.pieces(["capital"]) == [["capital"]]
+    assert tokenizer.pieces(["capitals"])[0] == ["capital", "##s"]
+
+
+def test_a_word_of_bytes_is_still_something(tokenizer: Tokenizer) -> None:
+    assert all(pieces and all(pieces) for pieces in tokenizer.pieces(["龘", "é", "\u0301", "\ud800", "x"]))
+    assert tokenizer.pieces([]) == []
+
+
 def test_special_tokens_in_a_text_are_one_token_each(tokenizer: Tokenizer) -> None:
     assert tokenizer.encode("<|im_start|><|im_end|><s>") == [0, 1, 2]
     assert len(tokenizer.encode("<|im_start")) > 1

@@ -72,7 +72,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
                 profile = without_tenants(profile, flags["drop_tenant"], settings)
             profile = _with_tokens(profile, model, keep_text=not flags["no_text"])
     save(flags["output"], profile)
-    write_views(profile, flags, paths)
+    write_views(profile, flags, paths, model.word_pieces)
     facts = summary(profile)
     if flags["json"]:
         print_json(facts | {"breaks": shown_breaks(profile, flags["breaks"])})

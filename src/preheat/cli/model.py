@@ -28,7 +28,7 @@ class Model:
 
     ``prompt_ids`` takes requests and their rendered prompts and gives the ids of each, or why it has none;
     ``text_counts`` gives the tokens of plain texts. ``tokenizer`` is the file or the engine that does so; ``is_asked``:
-    over a network, where every text costs a request.
+    over a network, where every text costs a request. ``word_pieces`` gives the tokens of words as text.
     """
 
     rendering: Rendering
@@ -36,6 +36,7 @@ class Model:
     text_counts: Callable[[Sequence[str]], list[int]] | None = None
     tokenizer: str = ""
     is_asked: bool = False
+    word_pieces: Callable[[Sequence[str]], list[list[str]]] | None = None
 
 
 @contextlib.contextmanager
@@ -80,7 +81,7 @@ def _of_files(path: str, needs_tokens: bool, quiet: bool) -> Model:
         pairs = zip(requests, texts, strict=True)
         return [tokenizer.encode(text, special=request.prompt is not None) for request, text in pairs]
 
-    return Model(rendering, ids, tokenizer.counts, tokenizer.name)
+    return Model(rendering, ids, tokenizer.counts, tokenizer.name, word_pieces=tokenizer.pieces)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import click
 from preheat.errors import BadInput
 
 if TYPE_CHECKING:
+    from preheat.mine.token_graph import Split
     from preheat.records.profile import Profile
 
 
@@ -18,8 +19,8 @@ def check_views(flags: dict[str, Any]) -> None:
         raise click.UsageError("'--gexf' needs the prompts' text: leave out --no-text")
 
 
-def write_views(profile: Profile, flags: dict[str, Any], paths: tuple[str, ...]) -> None:
-    """``--gexf`` and ``--report``, whole or not at all, mode 0600."""
+def write_views(profile: Profile, flags: dict[str, Any], paths: tuple[str, ...], pieces: Split | None = None) -> None:
+    """``--gexf`` (of a tokenizer's ``pieces``, where given) and ``--report``, whole or not at all, mode 0600."""
     from preheat.files.versioned import write_text
 
     if flags["gexf"]:
@@ -28,7 +29,7 @@ def write_views(profile: Profile, flags: dict[str, Any], paths: tuple[str, ...])
         from preheat.mine.gexf import to_gexf
         from preheat.mine.token_graph import graph
 
-        write_text(flags["gexf"], to_gexf(graph(profile), profile.topology))
+        write_text(flags["gexf"], to_gexf(graph(profile, split=pieces), profile.topology))
     if flags["report"]:
         from datetime import UTC, datetime
 

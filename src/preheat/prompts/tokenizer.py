@@ -53,6 +53,24 @@ class Tokenizer:
                 batch, chars = [], 0
         return found + self._counted(batch)
 
+    def pieces(self, words: Sequence[str]) -> list[list[str]]:
+        """The tokens of each word, as text: of a word of letters as it is in mid-sentence, after a blank.
+
+        A token that continues a word of letters has ``##`` before it. Half a character is shown as U+FFFD.
+        """
+        spaced = [f" {_sound(word)}" if word[:1].isalpha() else _sound(word) for word in words]
+        texts: dict[int, str] = {}
+        found = []
+        for word, encoded in zip(words, self._library.encode_batch_fast(spaced, add_special_tokens=False), strict=True):
+            for number in encoded.ids:
+                if number not in texts:
+                    texts[number] = self.decode([number])
+            told = [texts[number].strip() or texts[number] for number in encoded.ids]
+            told = [piece for piece in told if piece.strip()] or told
+            inside = "##" if word[:1].isalpha() else ""
+            found.append([piece if place == 0 else inside + piece for place, piece in enumerate(told)])
+        return found
+
     def _counted(self, batch: list[str]) -> list[int]:
         return [len(one) for one in self._library.encode_batch_fast(batch, add_special_tokens=False)] if batch else []
 
