@@ -21,6 +21,8 @@ from preheat.prompts.render import PromptNotRenderable, Renderer
 from preheat.records.profile import Profile
 from preheat.records.request import ReadReport, Request
 
+_Asking = tuple[PrefixTree, Tally, int]
+_KNOWN = 50_000
 _ROOM = 0.75
 _DAY_S = 86_400.0
 OTHERS = "(others)"
@@ -33,45 +35,59 @@ class Miner:
     def __init__(self, renderer: Renderer, settings: MineSettings | None = None) -> None:
         self.settings = settings or MineSettings()
         self.renderer = renderer
-        self._bounds = Bounds(self.settings.max_nodes, self.settings.max_chars, self.settings.max_arrivals)
+        self.bounds = Bounds(self.settings.max_nodes, self.settings.max_chars, self.settings.max_arrivals)
         self._bucket_s = self.settings.bucket_s
         self._trees: dict[Key, PrefixTree] = {}
         self._tallies: dict[tuple[Key, int], Tally] = {}
         self._tenants: dict[str, int] = {}
+        self._asking: dict[tuple[str | None, str | None, str | None], _Asking] = {}
+        self._render = renderer.render
         self._skipped: Counter[str] = Counter()
 
     def add(self, request: Request) -> None:
         """Count one request in. One whose template refuses it is counted as skipped, with the reason."""
-        block_tokens, prompt = None, ""
         if request.messages or request.prompt is not None:
             try:
-                prompt = self.renderer.render(request)
+                prompt = self._render(request)
             except PromptNotRenderable as refusal:
                 where = f"{request.source or request.id}: "  # of this one request: what is counted is the reason
                 self._skipped[f"not renderable: {refusal.message.removeprefix(where)}"] += 1
                 return
-        elif request.blocks is not None:
-            block_tokens, prompt = request.block_tokens or 0, ids_as_text(request.blocks)
+            asking = request.model, request.adapter, request.tenant
+            tree, tally, tenant = self._asking.get(asking) or self._first(request, None)
+            chars = len(prompt)
+        else:
+            prompt, chars = ids_as_text(request.blocks or ()), 0
+            tokens = None if request.blocks is None else request.block_tokens or 0
+            tree, tally, tenant = self._first(request, tokens)
+            tally.without_prompt += request.blocks is None
+        blocks = tree.insert(prompt, request.time_s, tenant)[0] if prompt else 0
+        bounds = self.bounds
+        if bounds.nodes > bounds.max_nodes or bounds.chars > bounds.max_chars:
+            prune([each.root for each in self._trees.values()], bounds)
+        bounds.uses += tally.count(request, self._bucket_s, blocks, chars)
+        if bounds.uses > bounds.max_uses:
+            self._coarsen()
+
+    def _first(self, request: Request, block_tokens: int | None) -> _Asking:
+        """Where requests like this one are counted: the tree, the tally, the tenant's number."""
         key = Key(request.model, request.adapter, block_tokens)
+        tree = self._trees.get(key)
+        if tree is None:
+            block_chars = self.settings.block_chars if block_tokens is None else ID_CHARS
+            tree = self._trees[key] = PrefixTree(block_chars, self._bucket_s, self.bounds)
         tenant = NO_TENANT if request.tenant is None else self._tenant(request.tenant)
         tally = self._tallies.get((key, tenant))
         if tally is None:
             tally = self._tallies[key, tenant] = Tally()
-        blocks = 0
-        if prompt:
-            tree = self._trees.get(key) or self._tree(key)
-            blocks, _ = tree.insert(prompt, request.time_s, tenant)
-            if self._bounds.exceeded:
-                prune([each.root for each in self._trees.values()], self._bounds)
-        elif request.blocks is None and request.prompt is None:
-            tally.without_prompt += 1
-        self._bounds.uses += tally.count(request, self._bucket_s, blocks, len(prompt) if block_tokens is None else 0)
-        if self._bounds.uses > self._bounds.max_uses:
-            self._coarsen()
+        found = tree, tally, tenant
+        if block_tokens is None and len(self._asking) < _KNOWN:
+            self._asking[request.model, request.adapter, request.tenant] = found
+        return found
 
     def _coarsen(self) -> None:
         """Tell times by twice as long buckets, a day's at most; where even those are too many, the bound gives way."""
-        bounds = self._bounds
+        bounds = self.bounds
         while bounds.uses > _ROOM * bounds.max_uses:
             if self._bucket_s >= _DAY_S:
                 bounds.max_uses *= 2
@@ -88,10 +104,6 @@ class Miner:
                 name = OTHERS
             tenant = self._tenants.setdefault(name, len(self._tenants) + 1)
         return tenant
-
-    def _tree(self, key: Key) -> PrefixTree:
-        block_chars = self.settings.block_chars if key.block_tokens is None else ID_CHARS
-        return self._trees.setdefault(key, PrefixTree(block_chars, self._bucket_s, self._bounds))
 
     def profile(self, report: ReadReport | None = None, *, derived: bool = True) -> Profile:
         """The profile of all that was added. Raises :class:`BadInput` when that was nothing.
@@ -114,7 +126,7 @@ class Miner:
             rendering=self.renderer.rendering,
             block_chars=self.settings.block_chars,
             bucket_s=self._bucket_s,
-            bounds=self._bounds,
+            bounds=self.bounds,
             skipped=dict(Counter(report.skipped if report else {}) + self._skipped),
         )
         return derive(profile, self.settings) if derived else profile
@@ -145,14 +157,14 @@ def mine(
 ) -> Profile:
     """Mine a whole stream of requests; ``derived`` as in :meth:`Miner.profile`."""
     miner = Miner(renderer, settings)
-    with _no_collection():
+    with no_collection():
         for request in requests:
             miner.add(request)
         return miner.profile(report, derived=derived)
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """Without the cyclic garbage collector, which would walk a growing tree over and over and find nothing."""
     was_on = gc.isenabled()
     gc.disable()
