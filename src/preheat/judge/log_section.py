@@ -53,7 +53,7 @@ def log_section(found: LogInsight) -> LogSection:
         classes=_classes(topology) if topology is not None else [],
         classes_note=_classes_note(topology) if topology is not None else "",
         clusters=found.clusters,
-        clusters_note=f"The largest {shown} of {found.cluster_count} clusters of {sampled} sampled prompts, redacted.",
+        clusters_note=f"The largest {shown} of {found.cluster_count} clusters of {sampled} distinct prompts, redacted.",
     )
 
 
