@@ -12,6 +12,11 @@ Peer: scikit-learn's TF-IDF (words and pairs of them, and characters for scripts
 regression, one versus rest, trained on the labels of the dev half: what labelled data buy where there are any.
 
 "dev" is what errors were looked at in. Whoever wrote the labels had read the system prompts of both halves before.
+
+Measured with 6,000 distinct prompts a log (2 shared cores under load, Python 3.11, scikit-learn 1.9.1): macro-F1 dev
+0.970, held-out 0.951 (as mined 0.932, Llama 3 0.951, Mistral 0.928, plain labels 0.951), the exact log 0.952, texts in
+neither log 0.970, functions in three templates 1.000, recorded API calls 0.908; peer on held-out 0.679. Weakest on
+held-out: code 0.895, rag 0.929. 641 us per 2,048 characters, where a million steps of a generator took 110 ms.
 """
 
 from __future__ import annotations

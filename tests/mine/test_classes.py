@@ -86,6 +86,7 @@ POSITIVE = [
     (C.ROLE_PLAY, "Actúa como un guía de viajes y dime qué ver en los pueblos de la costa."),
     (C.CLASSIFICATION, "Classify the review as positive or negative: I loved it."),
     (C.CLASSIFICATION, "Which gas do plants take in?\n(A) oxygen\n(B) carbon dioxide\n(C) helium"),
+    (C.CLASSIFICATION, "Is a whale a fish?\nOptions:\n(A) yes\n(B) no"),
     (C.CLASSIFICATION, "判断这句话是否含有侮辱性语言：你真聪明。"),
     (C.CLASSIFICATION, "请将下列新闻分类为体育、财经或娱乐：股市今天上涨。"),
     (C.CLASSIFICATION, "Klassifiziere die Bewertung: Das Essen war kalt und der Service ist langsam."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from preheat.mine.classes.cues import Cues, literals, vocabulary
-from preheat.mine.classes.reading import Reading
+from preheat.mine.classes.reading import Reading, has_any
 
 _SAID = Cues(
     any="[[a]]|classe le|oui ou non|vrai ou faux|classifique|sim ou não|classifica il",
@@ -72,7 +72,13 @@ def holds(reading: Reading) -> bool:
 
 
 def _lists_options(low: str) -> bool:
-    """Three options in order."""
+    """Three options in order; two where they are called so."""
+    if (
+        has_any(low, ("options:\n", "options\n", "选项：\n", "optionen:\n", "opciones:\n"))
+        and "(a)" in low
+        and "(b)" in low
+    ):
+        return True
     for first, second, third in map(literals, _OPTIONS):
         place = low.find(first)
         if place >= 0 and 0 <= low.find(second, place) < low.find(third, place):
