@@ -62,12 +62,15 @@ def test_tokens_and_blocks_are_those_of_the_models_files(tmp_path: Path, model: 
 
 def test_adapters_and_salts_are_in_the_names_and_what_is_not_known_is_said(tmp_path: Path, model: Path) -> None:
     image = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x"}}]}]
-    log = _log(tmp_path, {"messages": CHAT, "adapter": "legal"}, {"messages": image})
-    legal, seen = _lines(log, "--model", model, "--block-size", 16, "--lora", "legal=/adapters/legal")
+    salted = {"messages": CHAT, "cache_salt": "tenant-1"}
+    log = _log(tmp_path, {"messages": CHAT, "adapter": "legal"}, {"messages": image}, salted)
+    legal, seen, apart_too = _lines(log, "--model", model, "--block-size", 16, "--lora", "legal=/adapters/legal")
     ids = load_tokenizer(model).encode(legal["rendered"])
     apart = Apart(adapter=("legal", "/adapters/legal"))
     assert legal["block_hashes"] == [name.hex() for name in block_hashes(ids, 16, apart=apart)]
-    without, _ = _lines(log, "--model", model, "--block-size", 16)
+    salt = Apart(cache_salt="tenant-1")
+    assert apart_too["block_hashes"] == [name.hex() for name in block_hashes(ids, 16, apart=salt)]
+    without, *_ = _lines(log, "--model", model, "--block-size", 16)
     assert without["block_hashes"] is None
     assert "--lora" in without["why"]
     assert seen["block_hashes"] is None

@@ -209,3 +209,22 @@ def test_a_cut_message_that_the_template_leaves_out_tells_nothing() -> None:
     request = Request(id="1", truncated=True, messages=CHAT.messages, source="log.jsonl:7")
     with pytest.raises(PromptNotRenderable, match=r"log\.jsonl:7: the log cut it"):
         _render("{{ messages[0].content }}", request)
+
+
+@pytest.mark.parametrize(
+    ("sampling", "shown"),
+    [
+        (None, "-"),
+        ({"top_p": 0.5, "chat_template_kwargs": None}, "-"),
+        ({"chat_template_kwargs": {"enable_thinking": False}}, "False"),
+        ({"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "high"}, "False high"),
+        ({"reasoning_effort": "none"}, "False none"),
+        ({"reasoning_effort": 3, "chat_template_kwargs": "x"}, "-"),
+        ({"chat_template_kwargs": {"messages": [], "reasoning_effort": "low"}}, "- low"),
+    ],
+)
+def test_the_callers_switches_reach_the_template(sampling: Any, shown: str) -> None:
+    template = "{{ enable_thinking | default('-') }}{% if reasoning_effort %} {{ reasoning_effort }}{% endif %}"
+    request = Request(id="1", messages=CHAT.messages, sampling=sampling)
+    assert _render(template, request) == shown
+    assert _render("{{ messages | length }}", request) == "2"

@@ -9,6 +9,9 @@ from preheat.prompts.chatml import END, START, parse
 from preheat.records.rendering import Prefix
 from preheat.records.request import Message, Request
 
+_SWITCHES = ("chat_template_kwargs", "reasoning_effort")
+"""Parameters that templates read, so that without them it would be another prompt."""
+
 
 @dataclass(frozen=True)
 class Chat:
@@ -72,7 +75,8 @@ def request_body(request: Request, *, model: str, max_tokens: int) -> dict[str, 
     }
     if request.prompt is not None:
         return body | {"prompt": request.prompt}
-    return body | Chat([message_object(m) for m in request.messages], request.tools).body()
+    switches = {name: value for name, value in (request.sampling or {}).items() if name in _SWITCHES}
+    return body | switches | Chat([message_object(m) for m in request.messages], request.tools).body()
 
 
 def with_nonce(body: dict[str, Any], namespace: str) -> dict[str, Any]:

@@ -110,6 +110,7 @@ class TemplateRenderer:
         self._environment.begin()
         try:
             return self._template.render(
+                _switches(request),
                 messages=[self._message(message) for message in messages],
                 tools=request.tools,
                 add_generation_prompt=add_generation_prompt,
@@ -137,6 +138,18 @@ class TemplateRenderer:
         if message.tool_call_id is not None:
             plain["tool_call_id"] = message.tool_call_id
         return plain
+
+
+def _switches(request: Request) -> dict[str, Any]:
+    """What the caller set for the template (``enable_thinking`` and the like), as vLLM and llama.cpp pass it on."""
+    if request.sampling is None:
+        return {}
+    given = request.sampling.get("chat_template_kwargs")
+    switches = {name: value for name, value in given.items() if type(name) is str} if isinstance(given, dict) else {}
+    effort = request.sampling.get("reasoning_effort")
+    if isinstance(effort, str):
+        switches = {"enable_thinking": effort != "none", **switches, "reasoning_effort": effort}
+    return switches
 
 
 def _going_on(message: Message, more: str) -> Message:

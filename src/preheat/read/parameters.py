@@ -1,4 +1,4 @@
-"""The parameters of a call that shape its answer and not its prompt, under the names that APIs give them."""
+"""The parameters of a call beside its prompt, under the names that APIs give them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,12 @@ SAMPLING = (
     "guided_regex",
     "guided_grammar",
     "structured_outputs",
+    "chat_template_kwargs",
+    "cache_salt",
 )
-"""Chat, completions, Responses, Anthropic's messages, vLLM's own. Temperature and limits have fields of their own."""
+"""Chat, completions, Responses, Anthropic's messages, vLLM's own. Temperature and limits have fields of their own.
+
+The last two are about the prompt: switches of its template, and what keeps its cache entries apart."""
 
 
 def sampling_in(body: Mapping[str, Any]) -> dict[str, Any] | None:
