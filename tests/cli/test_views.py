@@ -58,3 +58,18 @@ def test_mine_writes_a_page_of_what_the_log_holds(tmp_path: Path) -> None:
         assert f'data-name="hub.{escape(hub.token)}" data-value="{hub.rank!r}"' in page
     assert "demo_log.jsonl.xz" in page
     assert path.stat().st_size < 1 << 20
+
+
+def test_a_trace_has_no_graph_and_still_a_page(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text(
+        "".join(
+            f'{{"timestamp": {n}, "input_length": 1024, "output_length": 5, "hash_ids": [1, {n}]}}\n' for n in range(9)
+        )
+    )
+    ran = preheat("mine", trace, "--report", "log.html", "--gexf", "flow.gexf", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "no text" in ran.stderr
+    assert "leave out --gexf" in ran.stderr
+    assert "What the log holds" in (tmp_path / "log.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "flow.gexf").exists()

@@ -23,13 +23,6 @@ def write_views(profile: Profile, flags: dict[str, Any], paths: tuple[str, ...],
     """``--gexf`` (of a tokenizer's ``pieces``, where given) and ``--report``, whole or not at all, mode 0600."""
     from preheat.files.versioned import write_text
 
-    if flags["gexf"]:
-        if not profile.has_text:
-            raise BadInput("without the prompts' text there is no token flow to write", "mine the log with its text")
-        from preheat.mine.gexf import to_gexf
-        from preheat.mine.token_graph import graph
-
-        write_text(flags["gexf"], to_gexf(graph(profile, split=pieces), profile.topology))
     if flags["report"]:
         from datetime import UTC, datetime
 
@@ -41,3 +34,10 @@ def write_views(profile: Profile, flags: dict[str, Any], paths: tuple[str, ...],
         write_text(
             flags["report"], render_log(insight(profile), title, datetime.now(UTC).isoformat(timespec="seconds"))
         )
+    if flags["gexf"]:
+        if not profile.has_text:
+            raise BadInput("the profile holds no text, so that there is no token flow to write", "leave out --gexf")
+        from preheat.mine.gexf import to_gexf
+        from preheat.mine.token_graph import graph
+
+        write_text(flags["gexf"], to_gexf(graph(profile, split=pieces), profile.topology))

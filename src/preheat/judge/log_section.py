@@ -64,7 +64,7 @@ def _drawn(chart: Chart) -> tuple[Chart, Markup]:
 def _said(found: LogInsight) -> str:
     days = found.span_s / 86_400
     span = f" over {days:.1f} days" if days >= 2 else f" over {found.span_s / 3600:.1f} hours" if found.span_s else ""
-    tenants = f" of {found.tenants} tenants" if found.tenants else ""
+    tenants = f" of {found.tenants} tenant{'s' * (found.tenants > 1)}" if found.tenants else ""
     return f"{found.requests:,} requests{tenants}{span}".replace(",", " ") + "."
 
 
