@@ -1,4 +1,4 @@
-"""Writes the pages of this folder that the code knows best: schemas, command line, settings, outcomes, metrics.
+"""Writes the pages of this folder that the code knows best: schemas, commands, settings, outcomes, metrics, formats.
 
 ``python docs/generate.py`` writes them; with ``--check`` it writes nothing and exits 1, naming each file that is not
 what the code would write now.
@@ -10,6 +10,7 @@ import argparse
 import ast
 import dataclasses
 import importlib
+import inspect
 import json
 import re
 import sys
@@ -25,6 +26,8 @@ from preheat.cli.app import EXIT_CODES, app
 from preheat.judge.metrics.table import REPLAY_METRICS, WARMUP_METRICS
 from preheat.prompts.identity_numbers import KINDS
 from preheat.prompts.keys import MAKERS
+from preheat.read.columns import ROLES
+from preheat.read.reader import FORMATS
 from preheat.records.curve import CapacityCurve
 from preheat.records.evidence import Evidence
 from preheat.records.explanation import Explanation
@@ -61,6 +64,7 @@ def pages() -> dict[Path, str]:
     found[DOCS / "outcomes.md"] = outcomes_page()
     found[DOCS / "metrics.md"] = metrics_page()
     found[DOCS / "redaction.md"] = redaction_page()
+    found[DOCS / "formats.md"] = formats_page()
     return found
 
 
@@ -220,6 +224,32 @@ def redaction_page() -> str:
         "machines (profiles, plans, `--json` of `read --rendered` and `plan show --items`) hold raw text and have mode "
         "0600.\n"
     )
+
+
+def formats_page() -> str:
+    """Every log format: how it is told, what is recognised, what each part becomes."""
+    rows = [(f"[`{name}`](#{name})", reader.framing.name, summary(reader)) for name, reader in FORMATS.items()]
+    parts = [
+        f"{GENERATED}\n# Log formats\n\nThe format of each file is told by its content, in this order; `--format NAME` "
+        "forces one. Compression (gz, zst, xz) is told by content too, and a folder may hold files of several formats. "
+        "A line of JSON that is not of its file's format is offered to the other JSON formats. What a source does not "
+        "say is absent. Text in UTF-16 is refused; media in messages (base64) are replaced by their hashes.\n\n",
+        table(("format", "framing", "what"), rows),
+    ]
+    for name, reader in FORMATS.items():
+        parts.append(f"\n## {name}\n\n{markdown(inspect.getdoc(sys.modules[type(reader).__module__]) or '')}\n")
+    columns = [(f"`{role}`", ", ".join(f"`{spelling}`" for spelling in names)) for role, names in ROLES.items()]
+    parts.append(
+        "\n## Columns of tables\n\nIn CSV, TSV and Parquet, compared in lower case with words joined by `_`; of "
+        "several columns for one role the first listed is believed.\n\n" + table(("role", "names"), columns)
+    )
+    return "".join(parts)
+
+
+def summary(reader: Any) -> str:
+    """The first sentence of what its module says."""
+    told = markdown(inspect.getdoc(sys.modules[type(reader).__module__]) or "").split("\n\n")[0]
+    return told.split(". ")[0].removesuffix(".").removesuffix(":")
 
 
 def first_paragraph(kind: type) -> str:

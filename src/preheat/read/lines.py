@@ -9,7 +9,8 @@ from preheat.records.request import ReadReport
 
 LINE_LIMIT_BYTES = 32 << 20
 """A longer line is left out, with its reason."""
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 128 << 10
+"""Small enough to stay in the processor's cache and in memory that is already there: 1 MiB takes a quarter longer."""
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -9,17 +9,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypedDict, cast
 
 import msgspec
 
 from preheat.read import openai_odd
 from preheat.read.content import only_text
 from preheat.read.json_framing import JSON_RECORDS
+from preheat.read.messages import openai_tool
 from preheat.read.parameters import SAMPLING
 from preheat.read.scalars import Count
-from preheat.read.times import first_time
+from preheat.read.times import time_of
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import Message, ReadReport, Request
 
@@ -33,49 +34,60 @@ class _Usage(msgspec.Struct):
     output_tokens: Count | None = None
 
 
-class _Line(msgspec.Struct):
+class _Line(TypedDict, total=False):
     """All that a line may say, in the types that it usually has. Other fields are passed over unread."""
 
-    messages: tuple[Message, ...] | None = None
-    prompt: str | None = None
-    tools: list[Any] | None = None
-    request_id: str | None = None
-    custom_id: str | None = None
-    id: str | None = None
-    timestamp: float | str | None = None
-    time: float | str | None = None
-    created: float | str | None = None
-    created_at: float | str | None = None
-    tenant: str | None = None
-    tenant_id: str | None = None
-    user: str | None = None
-    metadata: dict[str, Any] | None = None
-    session_id: str | None = None
-    conversation_id: str | None = None
-    parent_id: str | None = None
-    turn: Count | None = None
-    model: str | None = None
-    adapter: str | None = None
-    lora: str | None = None
-    lora_name: str | None = None
-    temperature: float | None = None
-    max_tokens: Count | None = None
-    max_completion_tokens: Count | None = None
-    usage: _Usage | None = None
-    input_tokens: Count | None = None
-    output_tokens: Count | None = None
-    system: Any = None
-    functions: Any = None
-    body: Any = None
-    request: Any = None
+    messages: tuple[Message, ...] | None
+    prompt: str | None
+    tools: list[Any] | None
+    request_id: str | None
+    custom_id: str | None
+    id: str | None
+    timestamp: float | str | None
+    time: float | str | None
+    created: float | str | None
+    created_at: float | str | None
+    tenant: str | None
+    tenant_id: str | None
+    session_id: str | None
+    conversation_id: str | None
+    parent_id: str | None
+    turn: Count | None
+    model: str | None
+    adapter: str | None
+    lora: str | None
+    lora_name: str | None
+    temperature: float | None
+    max_tokens: Count | None
+    max_completion_tokens: Count | None
+    usage: _Usage | None
+    input_tokens: Count | None
+    output_tokens: Count | None
+    user: str | None
+    metadata: dict[str, Any] | None
+    system: Any
+    functions: Any
+    body: Any
+    request: Any
 
 
-_SampledLine: type[Any] = msgspec.defstruct("_SampledLine", [(name, Any, None) for name in SAMPLING], bases=(_Line,))
-_line = msgspec.json.Decoder(_SampledLine)
-_FIRST_SAMPLING = len(_Line.__struct_fields__)
+_FIELDS = {
+    **dict.fromkeys(("request_id", "custom_id", "id"), "id"),
+    **dict.fromkeys(("timestamp", "time", "created", "created_at"), "time_s"),
+    **dict.fromkeys(("tenant", "tenant_id"), "tenant"),
+    **dict.fromkeys(("session_id", "conversation_id"), "session"),
+    **dict.fromkeys(("adapter", "lora", "lora_name"), "adapter"),
+    **dict.fromkeys(("max_tokens", "max_completion_tokens"), "max_tokens"),
+    **{name: name for name in ("messages", "prompt", "tools", "model", "temperature", "turn")},
+    **{name: name for name in ("input_tokens", "output_tokens")},
+    "parent_id": "parent",
+}
+"""The request's field that a line's field says; those that are not here need more than to be taken over."""
+_SampledLine = TypedDict("_SampledLine", {**_Line.__annotations__, **dict.fromkeys(SAMPLING, Any)}, total=False)  # type: ignore[misc]
+_decode: Callable[[bytes], dict[str, Any]] = msgspec.json.Decoder(cast(Any, _SampledLine)).decode
+
 _MAY_HOLD_A_PICTURE = 16 << 10
 """Bytes of a record from which on plain text in it is searched for inline data; parts that are no text always are."""
-_NO_SAMPLING = (None,) * len(SAMPLING)
 
 
 class OpenAIJsonl:
@@ -93,58 +105,67 @@ class OpenAIJsonl:
 
     def requests(self, record: bytes, where: str, report: ReadReport) -> Iterable[Request]:
         try:
-            line = _line.decode(record)
+            line = _decode(record)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return openai_odd.requests(record, where, report)
-        if not _usual(line) or (len(record) >= _MAY_HOLD_A_PICTURE and b";base64," in record):
+        said: dict[str, Any] = {"source": where}
+        more: dict[str, Any] = {}
+        for name, value in line.items():
+            if value or value.__class__ is float or value.__class__ is int:
+                field = _FIELDS.get(name)
+                if field is None:
+                    more[name] = value
+                elif field not in said:
+                    said[field] = value
+                else:
+                    said[field] = _believed(field, line)
+        if not _is_usual(said, more) or (len(record) >= _MAY_HOLD_A_PICTURE and b";base64," in record):
             return openai_odd.requests(record, where, report)
-        return (_request(line, where, report),)
+        if "id" not in said:
+            said["id"] = where
+        if "time_s" in said:
+            said["time_s"] = time_of(said["time_s"], report)
+            if said["time_s"] is None:
+                return openai_odd.requests(record, where, report)
+        if "tools" in said:
+            said["tools"] = list(map(openai_tool, said["tools"]))
+        if more:
+            _say(more, said)
+        return (Request(**said),)
 
 
-def _usual(line: Any) -> bool:
-    """Whether nothing in the line needs more than its types say: nothing wrapped, no media, no other API's tools."""
-    messages, tools = line.messages, line.tools
-    if not messages:
-        if line.prompt is None or line.body or line.request:
-            return False
-    else:
+def _believed(field: str, line: dict[str, Any]) -> Any:
+    """Where a line says one thing under several names, what the first of them says."""
+    return next(value for name, of in _FIELDS.items() if of == field and (value := line.get(name)) not in (None, ""))
+
+
+def _is_usual(said: dict[str, Any], more: dict[str, Any]) -> bool:
+    """Whether nothing in the line needs more than its types say: nothing wrapped, no media, no system prompt apart."""
+    if messages := said.get("messages"):
         for message in messages:
-            content = message.content
-            if content.__class__ is list and not only_text(content):
+            if message.content.__class__ is list and not only_text(message.content):
                 return False
-    return not (line.system or line.functions) and (
-        not tools or all(type(tool) is dict and "function" in tool for tool in tools)
-    )
+        said.pop("prompt", None)
+        if "system" in more or "functions" in more:
+            return False
+    elif "prompt" not in said or not more.keys().isdisjoint(("body", "request", "system", "functions")):
+        return False
+    return True
 
 
-def _request(line: Any, where: str, report: ReadReport) -> Request:
-    chat = bool(line.messages)
-    usage = line.usage
-    metadata = line.metadata or {}
-    sampling = msgspec.structs.astuple(line)[_FIRST_SAMPLING:]
-    return Request(
-        id=line.request_id or line.custom_id or line.id or where,
-        time_s=first_time((line.timestamp, line.time, line.created, line.created_at), report),
-        messages=line.messages or (),
-        prompt=None if chat else line.prompt,
-        tools=line.tools or None,
-        model=line.model,
-        adapter=line.adapter or line.lora or line.lora_name,
-        tenant=line.tenant or line.tenant_id or openai_odd.tenant_in(metadata) or line.user,
-        session=line.session_id or line.conversation_id or openai_odd.session_in(metadata),
-        parent=line.parent_id,
-        turn=line.turn,
-        temperature=line.temperature,
-        sampling=None if sampling == _NO_SAMPLING else _said(sampling),
-        max_tokens=line.max_tokens if line.max_tokens is not None else line.max_completion_tokens,
-        input_tokens=line.input_tokens if usage is None else _either(usage.prompt_tokens, usage.input_tokens),
-        output_tokens=line.output_tokens if usage is None else _either(usage.completion_tokens, usage.output_tokens),
-        source=where,
-    )
-
-
-def _said(sampling: tuple[Any, ...]) -> dict[str, Any]:
-    return {name: value for name, value in zip(SAMPLING, sampling, strict=True) if value is not None}
+def _say(more: dict[str, Any], said: dict[str, Any]) -> None:
+    """What is not one field for one: counts, whose request it is, and the parameters of sampling."""
+    usage, metadata, user = more.pop("usage", None), more.pop("metadata", None), more.pop("user", None)
+    if usage is not None:
+        said["input_tokens"] = _either(usage.prompt_tokens, usage.input_tokens)
+        said["output_tokens"] = _either(usage.completion_tokens, usage.output_tokens)
+    if "tenant" not in said:
+        said["tenant"] = openai_odd.tenant_in(metadata or {}) or user
+    if "session" not in said:
+        said["session"] = openai_odd.session_in(metadata or {})
+    more.pop("body", None)
+    more.pop("request", None)
+    said["sampling"] = more or None
 
 
 def _either(first: int | None, second: int | None) -> int | None:

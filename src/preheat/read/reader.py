@@ -109,10 +109,13 @@ def read_requests(paths: Sequence[str], *, format: str | None = None, report: Re
 
 def _read_files(files: list[str], format: str | None, report: ReadReport, named: str) -> Iterator[Request]:
     before, oddities, repeats = report.requests, Oddities(report), Repeats()
-    for file in files:
-        report.files += 1
-        yield from _read_file(file, format, report, oddities, repeats, alone=len(files) == 1)
-    oddities.end()
+    try:
+        for file in files:
+            report.files += 1
+            oddities.next_file()
+            yield from _read_file(file, format, report, oddities, repeats, alone=len(files) == 1)
+    finally:
+        oddities.end()
     if report.requests == before:
         reasons = "; ".join(f"{count} x {reason}" for reason, count in report.skipped.items())
         raise BadInput(
@@ -191,26 +194,30 @@ def _through(
     """All requests of the records, each looked at for what is odd; a call that was there before is left out. A record
     that the file's own format refuses is offered to the others of the same framing, unless it was ``forced``."""
     others = () if forced else tuple(each for each in FORMATS.values() if each.framing is reader.framing)
-    read, name, look = reader.requests, reader.name, oddities.look
-    known = repeats if name in OF_SPANS else None
-    for where, record in found:
-        try:
-            for request in read(record, where, report):
-                if known is not None and (reason := known.reason(request)) is not None:
-                    report.skip(request.source, reason)
-                    continue
-                report.requests += 1
-                report.formats[name] = report.formats.get(name, 0) + 1
-                look(request, record)
-                yield request
-        except Unreadable as why:
-            other = _other(reader, others, record)
-            if other is None:
-                report.skip(where, why.message)
-            else:
-                yield from _through(other, iter(((where, record),)), report, oddities, repeats, forced=True)
-        except MISSHAPEN:
-            report.skip(where, UNEXPECTED_SHAPE)
+    read, look, count = reader.requests, oddities.look, 0
+    known = repeats if reader.name in OF_SPANS else None
+    try:
+        for where, record in found:
+            try:
+                for request in read(record, where, report):
+                    if known is not None and (reason := known.reason(request)) is not None:
+                        report.skip(request.source, reason)
+                        continue
+                    count += 1
+                    report.requests += 1
+                    look(request, record)
+                    yield request
+            except Unreadable as why:
+                other = _other(reader, others, record)
+                if other is None:
+                    report.skip(where, why.message)
+                else:
+                    yield from _through(other, iter(((where, record),)), report, oddities, repeats, forced=True)
+            except MISSHAPEN:
+                report.skip(where, UNEXPECTED_SHAPE)
+    finally:
+        if count:
+            report.formats[reader.name] = report.formats.get(reader.name, 0) + count
 
 
 def _other(own: Reader[Any], others: Sequence[Reader[Any]], record: Any) -> Reader[Any] | None:

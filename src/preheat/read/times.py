@@ -12,7 +12,8 @@ from preheat.records.request import ReadReport
 
 _LAST_NS = 253_402_300_800e9
 """The end of the year 9999, in the smallest unit."""
-_UNITS = ((1e17, 1e9, "ns"), (1e14, 1e6, "us"), (1e11, 1e3, "ms"))
+_LEAST_MS = 1e11
+_UNITS = ((1e17, 1e9, "ns"), (1e14, 1e6, "us"), (_LEAST_MS, 1e3, "ms"))
 """From which size on a number cannot but be in this unit; how many of it are a second."""
 
 
@@ -26,14 +27,17 @@ def seconds(value: Any) -> float | None:
     return _read(value)[0]
 
 
+def time_of(value: Any, report: ReadReport) -> float | None:
+    """The same, and how it is written is counted in ``report``."""
+    time_s, unit = (value, "s") if value.__class__ is float and -_LEAST_MS < value < _LEAST_MS else _read(value)
+    if time_s is not None:
+        report.time_units[unit] = report.time_units.get(unit, 0) + 1
+    return time_s
+
+
 def first_time(values: Iterable[Any], report: ReadReport) -> float | None:
-    """The first of ``values`` that is a time, in seconds; how it is written is counted in ``report``."""
-    for value in values:
-        time_s, unit = _read(value)
-        if time_s is not None:
-            report.time_units[unit] = report.time_units.get(unit, 0) + 1
-            return time_s
-    return None
+    """The first of ``values`` that is a time, see :func:`time_of`."""
+    return next((time_s for value in values if (time_s := time_of(value, report)) is not None), None)
 
 
 def _read(value: Any) -> tuple[float | None, str]:
