@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from preheat.mine.columns import columns_of
-from preheat.mine.words import Words, open_chars, read_words
+from preheat.mine.edge_texts import open_chars
+from preheat.mine.words import Words, read_words
 from preheat.records.profile import Node, Profile
 
 

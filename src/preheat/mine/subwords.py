@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from preheat.mine.words import LETTERS, UNSPACED, Words
+from preheat.mine.characters import LETTERS, UNSPACED
+from preheat.mine.words import Words
 
 INSIDE = "##"
 """Before a piece that continues a word, as in WordPiece."""
