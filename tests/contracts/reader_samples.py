@@ -76,9 +76,12 @@ def _api_call(number: int) -> dict[str, Any]:
 
 
 def _langfuse(number: int) -> dict[str, Any]:
-    start = datetime.fromtimestamp(START_S + number, UTC).isoformat()
-    observation = {"id": f"r{number}", "traceId": "t", "type": "GENERATION", "startTime": start, "output": "ANSWER"}
-    return {"trace": {"id": "t"}, "observations": [{**observation, "input": json.dumps(asked(number))}]}
+    observation = {"id": f"r{number}", "traceId": "t", "type": "GENERATION", "startTime": _iso(number)}
+    return {"trace": {"id": "t"}, "observations": [{**observation, "input": json.dumps(asked(number)), "output": "A"}]}
+
+
+def _iso(number: int) -> str:
+    return datetime.fromtimestamp(START_S + number, UTC).isoformat()
 
 
 def _otlp_proto(numbers: Numbers) -> bytes:
@@ -169,6 +172,12 @@ SAMPLES: dict[str, Sample] = {
     "csv": _csv(
         ["Time", "Messages", "Answer"],
         lambda number: [START_S + number, json.dumps(asked(number), indent=0, ensure_ascii=False), "ANSWER"],
+        _CHAT,
+        _from_text,
+    ),
+    "langfuse-csv": _csv(
+        ["id", "traceId", "type", "startTime", "input", "output", "metadata"],
+        lambda number: [f"r{number}", "t", "GENERATION", _iso(number), json.dumps(asked(number)), "ANSWER", ""],
         _CHAT,
         _from_text,
     ),

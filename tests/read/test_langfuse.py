@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from preheat.read.langfuse import Langfuse
+from preheat.read.reader import read_requests
 from preheat.records.request import Message, ReadReport, Request
 
 CHAT = [{"role": "system", "content": "S"}, {"role": "user", "content": "Hi"}]
@@ -196,3 +199,20 @@ def test_an_input_that_was_cut() -> None:
     (request,), _ = _read(_observation(text[:-7]))
     assert request.truncated
     assert request.messages == (HI[0], Message(role="user", content="Hello, how"))
+
+
+def test_a_table_as_csv(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "type": "GENERATION", "input": json.dumps(json.dumps({"messages": CHAT})), "userId": "u"},
+        {"id": "b", "type": "SPAN", "input": '{"q": 1}'},
+        {"id": "a", "type": "GENERATION", "input": json.dumps(CHAT)},
+    ]
+    with (tmp_path / "log.csv").open("w", newline="") as log:
+        writer = csv.DictWriter(log, ["id", "traceId", "type", "input", "output", "userId"])
+        writer.writeheader()
+        writer.writerows({"traceId": "t", "output": "ANSWER", **row} for row in rows)
+    report = ReadReport()
+    (request,) = read_requests([str(tmp_path / "log.csv")], report=report)
+    assert (request.id, request.messages, request.tenant) == ("t-a", HI, "u")
+    assert report.formats == {"langfuse-csv": 1}
+    assert report.skipped == {"an observation that is not a model call": 1, "a span that was exported before": 1}

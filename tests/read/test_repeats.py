@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from preheat.read import repeats
+from preheat.read import oddities, repeats
 from preheat.read.nested_calls import Seen, around_others
 from preheat.read.reader import read_requests
 from preheat.read.repeats import AGAIN, SEEN_TWICE, Repeats
@@ -88,3 +88,11 @@ def _seen(ident: str, parent: str | None, start: float | None, end: float | None
 )
 def test_which_calls_are_around_others(calls: list[Seen | None], outer: set[int]) -> None:
     assert around_others(calls) == outer
+
+
+def test_a_large_export_is_not_hashed_for_each_of_its_spans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[object] = []
+    monkeypatch.setattr(oddities.xxhash, "xxh3_64_intdigest", lambda record: hashed.append(record) or 0)
+    (tmp_path / "log").write_text(json.dumps({"spans": [_span(str(number)) for number in range(9)]}))
+    assert len(_read([tmp_path / "log"])[0]) == 9
+    assert hashed == []

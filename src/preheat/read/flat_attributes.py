@@ -130,6 +130,8 @@ def numbered(attributes: Attributes, prefix: str) -> dict[int, Entry]:
     """
     found: dict[int, Entry] = {}
     start = prefix + "."
+    if start not in "\n".join(attributes):
+        return found
     for name, value in attributes.items():
         if not name.startswith(start):
             continue

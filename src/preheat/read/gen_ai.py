@@ -37,8 +37,8 @@ _PROMPT_ATTRIBUTES = (
     "input.value",
     "input",
 )
-_TOOL_ATTRIBUTES = ("gen_ai.tool.definitions", "gen_ai.request.tools", "llm.tools", "llm.request.functions")
-_SDK_TOOLS = ("ai.prompt.tools", "tools")
+_NUMBERED_TOOLS = ("llm.tools", "llm.request.functions")
+_TOOL_ATTRIBUTES = ("gen_ai.tool.definitions", "gen_ai.request.tools", *_NUMBERED_TOOLS, "ai.prompt.tools", "tools")
 
 
 def asked(span: Span) -> Asked | None:
@@ -72,13 +72,18 @@ def tools(span: Span) -> list[Any] | None:
     Raises :class:`Unreadable` where their definitions were cut: they come first in a prompt.
     """
     for holder in (span.attributes, *(event for _, event in span.events)):
-        for name in (*_TOOL_ATTRIBUTES, *_SDK_TOOLS):
-            value, cut = opened(holder.get(name))
-            if cut:
-                raise Unreadable("tool definitions that were cut off")
-            found = tools_of(value) or tools_of(unflatten(holder, name))
-            if found:
-                return found
+        for name in _TOOL_ATTRIBUTES:
+            if holder.get(name):
+                value, cut = opened(holder[name])
+                if cut:
+                    raise Unreadable("tool definitions that were cut off")
+                found = tools_of(value)
+                if found:
+                    return found
+    for name in _NUMBERED_TOOLS:
+        found = tools_of(unflatten(span.attributes, name))
+        if found:
+            return found
     parameters = decoded(span.attributes.get("model_request_parameters"))
     if isinstance(parameters, dict):
         return (tools_of(parameters.get("function_tools")) or []) + (

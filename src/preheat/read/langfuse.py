@@ -6,12 +6,13 @@ when an SDK's outer call and its inner one were both noted, only the inner one r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from preheat.read import gen_ai
+from preheat.read.csv_framing import CSV_ROWS
 from preheat.read.flat_attributes import NO_BEGINNING
 from preheat.read.json_framing import JSON_RECORDS
 from preheat.read.nested import decoded
@@ -31,6 +32,7 @@ _TYPES = (
     "GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL".split()  # noqa: SIM905
 )
 _AROUND = "an observation around a model call that has its own"
+_NOT_OURS = "no Langfuse observations"
 Fields = dict[str, Any]
 
 
@@ -45,16 +47,32 @@ class Langfuse:
             whole = decode_object(record)
         except Unreadable as why:
             return why.message
-        return None if _observations(whole) is not None else "no Langfuse observations"
+        return None if _observations(whole) is not None else _NOT_OURS
 
     def requests(self, record: bytes, where: str, report: ReadReport) -> Iterable[Request]:
-        whole = decode_object(record)
-        observations = _observations(whole)
-        if observations is None:
-            raise Unreadable("no Langfuse observations")
-        inner = whole.get("trace")
-        trace = inner if isinstance(inner, dict) else whole if "observations" in whole else {}
-        return _requests(observations, trace, where, report)
+        return _read(decode_object(record), where, report)
+
+
+class LangfuseRows:
+    """Its tables as CSV: an observation a row, input and metadata as JSON text."""
+
+    name = "langfuse-csv"
+    framing = CSV_ROWS
+
+    def refusal(self, record: Mapping[str, Any]) -> str | None:
+        return None if _is_observation(dict(record)) else _NOT_OURS
+
+    def requests(self, record: Mapping[str, Any], where: str, report: ReadReport) -> Iterable[Request]:
+        return _read(dict(record), where, report)
+
+
+def _read(record: Fields, where: str, report: ReadReport) -> Iterator[Request]:
+    observations = _observations(record)
+    if observations is None:
+        raise Unreadable(_NOT_OURS)
+    inner = record.get("trace")
+    trace = inner if isinstance(inner, dict) else record if "observations" in record else {}
+    return _requests(observations, trace, where, report)
 
 
 def _observations(record: Fields) -> list[Fields] | None:

@@ -15,7 +15,7 @@ from preheat.read.bailian import Bailian
 from preheat.read.burstgpt_csv import BurstGPTCSV
 from preheat.read.csv_framing import CSV_ROWS
 from preheat.read.framing import Framing, UnknownFormat, framing_of, refuse_utf16
-from preheat.read.langfuse import Langfuse
+from preheat.read.langfuse import Langfuse, LangfuseRows
 from preheat.read.litellm import LiteLLM
 from preheat.read.mooncake import Mooncake
 from preheat.read.oddities import Oddities
@@ -81,13 +81,14 @@ FORMATS: dict[str, Reader[Any]] = {
     "azure-csv": AzureCSV(),
     "burstgpt-csv": BurstGPTCSV(),
     "servegen-rates": ServeGenRates(),
+    "langfuse-csv": LangfuseRows(),
     "csv": Table("csv", CSV_ROWS),
     **JSON_FORMATS,
 }
 """Tried in this order when the format is not forced: of those whose framing takes the stream, the first that takes one
 of its first records. What takes every stream (JSON records) comes after all that tell theirs."""
 
-OF_SPANS = frozenset({"langfuse", "otlp-json", "otlp-proto"})
+OF_SPANS = frozenset({"langfuse", "langfuse-csv", "otlp-json", "otlp-proto"})
 """Formats whose requests are named by their spans, so that the same name again is the same call."""
 
 DETECTION_RECORDS = 100
@@ -205,7 +206,7 @@ def _through(
                         continue
                     count += 1
                     report.requests += 1
-                    look(request, record)
+                    look(request, record if known is None else None)  # an export of many spans is not one's record
                     yield request
             except Unreadable as why:
                 other = _other(reader, others, record)

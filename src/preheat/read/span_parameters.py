@@ -40,10 +40,11 @@ _UNSET: tuple[Any, ...] = (None, "", "null", "None", "NOT_GIVEN", [], {})
 
 
 @cache
-def _ours(prefixes: tuple[str, ...]) -> dict[str, str]:
-    """Our name of every parameter, by the log's; the first prefix's last, so that it wins."""
+def _ours(prefixes: tuple[str, ...]) -> dict[str, tuple[int, str]]:
+    """``(rank, our name)`` of every parameter, by the log's name; the first prefix has the highest rank, and wins."""
     names = [(name, name) for name in (*SAMPLING, *_MORE)] + list(_OTHER_NAMES.items())
-    return {prefix + name: ours for prefix in reversed(prefixes) for name, ours in names}
+    pairs = [(prefix + name, ours) for prefix in reversed(prefixes) for name, ours in names]
+    return {name: (rank, ours) for rank, (name, ours) in enumerate(pairs)}
 
 
 def parameters_in(given: Mapping[str, Any], prefixes: tuple[str, ...] = ("",)) -> dict[str, Any] | None:
@@ -56,8 +57,9 @@ def parameters_in(given: Mapping[str, Any], prefixes: tuple[str, ...] = ("",)) -
     if not named:
         return None
     found: dict[str, Any] = {}
-    for name, ours in table.items():
-        if name in named and (value := _value(ours, given[name])) not in _UNSET:
+    for name in sorted(named, key=table.__getitem__):
+        ours = table[name][1]
+        if (value := _value(ours, given[name])) not in _UNSET:
             found[ours] = value
     return found or None
 
