@@ -31,6 +31,7 @@ import numpy as np
 
 from preheat.files.compressed import open_stream
 from preheat.mine.clusters import Clustering, clustering
+from preheat.mine.joining import joined
 from preheat.mine.library import Library, library
 from preheat.mine.miner import Miner
 from preheat.mine.settings import MineSettings
@@ -139,7 +140,7 @@ def recogniser(asked: list[Asked], unknown: Sequence[str]) -> None:
     early = [each for each in asked if each.time_s < until_s]
     late = [each for each in asked if each.time_s >= until_s]
     profile = mined(early)
-    found = clustering(profile, SETTINGS)
+    found = joined(profile, clustering(profile, SETTINGS))
     start = time.process_time()
     known = Library(library(profile, found))
     built_s = time.process_time() - start
@@ -241,7 +242,7 @@ def main() -> None:
     asked, floor_s = read(options.log)
     profile = mined(asked)
     start = time.process_time()
-    found = clustering(profile, SETTINGS)
+    found = joined(profile, clustering(profile, SETTINGS))
     middle = time.process_time()
     prints = library(profile, found)
     end = time.process_time()

@@ -14,6 +14,7 @@ from heapq import nsmallest
 
 from preheat.mine.alignment import align
 from preheat.mine.classes import classify_cluster
+from preheat.mine.contents import MANY
 from preheat.mine.leaders import led_groups
 from preheat.mine.prompts import prefix
 from preheat.mine.settings import MineSettings
@@ -21,10 +22,12 @@ from preheat.mine.trunks import Trunks, trunks
 from preheat.mine.vectors import shared_vectors
 from preheat.records.profile import Cluster, Profile
 
-_MEMBERS = 8
-"""Prompts of a cluster that are looked at for its representative and its template."""
-_TOLD, _LARGE = 3, 0.001
-"""Members whose classes decide a cluster's, where it has that share of the requests; else its representative's do."""
+_MEMBERS, _FEW = 8, 4
+"""Prompts that are looked at for the representative and the template of a large cluster, and of another."""
+_TOLD = 3
+"""Members whose classes decide a large cluster's; another has its representative's."""
+_LARGE = 0.001
+"""Share of the requests from which a cluster is large."""
 _NEARLY_ALL = 0.95
 _VARIES = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]")
@@ -101,11 +104,11 @@ def _groups(profile: Profile, found: Trunks, settings: MineSettings) -> list[lis
                 top = up[top]
             strays[top].append(number)
     groups = list(by_name.values())
-    light = [group for group in groups if len(group) < _MEMBERS]
+    light = [group for group in groups if len(group) < MANY]
     rows = [*light, *strays.values()]
     if not profile.has_text or len(rows) < 2:
         return groups + list(strays.values())
-    kept = [group for group in groups if len(group) >= _MEMBERS]
+    kept = [group for group in groups if len(group) >= MANY]
     return kept + _regrouped(profile, found, rows, settings)
 
 
@@ -149,11 +152,12 @@ def _cluster(profile: Profile, members: list[int], size: int, blocks: int) -> tu
     """A cluster of prompts with its representative's node; ``blocks`` are those of its requests together."""
     nodes = profile.nodes
     readable = [number for number in members if nodes[number].text is not None]
-    some = nsmallest(_MEMBERS, readable or members, key=lambda number: nodes[number].hash)
+    large = size >= _LARGE * profile.requests
+    some = nsmallest(_MEMBERS if large else _FEW, readable or members, key=lambda number: nodes[number].hash)
     texts = [prefix(profile, number) for number in some] if readable else []
     best = _nearest(texts) if texts else 0
     template, slots = align(texts) if texts else (None, ())
-    told = texts[:_TOLD] if size >= _LARGE * profile.requests else texts[best : best + 1]
+    told = texts[:_TOLD] if large else texts[best : best + 1]
     cluster = Cluster(
         representative=texts[best] if texts else None,
         hash=nodes[some[best]].hash,

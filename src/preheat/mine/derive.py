@@ -10,6 +10,7 @@ from msgspec import structs
 from preheat.mine.breaks import find_breaks, without_quotes
 from preheat.mine.classes import classify
 from preheat.mine.clusters import clustering
+from preheat.mine.joining import joined
 from preheat.mine.library import library
 from preheat.mine.retention import retain
 from preheat.mine.settings import MineSettings
@@ -19,7 +20,7 @@ from preheat.records.profile import Profile
 
 def derive(profile: Profile, settings: MineSettings) -> Profile:
     """``profile`` with clusters, their fingerprints, breaks and topology, and with the text that is worth keeping."""
-    found = clustering(profile, settings)
+    found = joined(profile, clustering(profile, settings))
     prints = library(profile, found)
     flow = topology(profile, classify, settings) if settings.keep_text else None  # it holds parts of the text
     broken = find_breaks(profile)
