@@ -155,7 +155,12 @@ def test_one_pretty_printed_document_is_read_too(tmp_path: Path, format: str) ->
     (tmp_path / "list.json").write_text(json.dumps(records, indent=2))
     (tmp_path / "one.json").write_text("\ufeff" + json.dumps(records[0], indent=1))
     (tmp_path / "line.json").write_text(json.dumps(records))
-    assert [len(_read(tmp_path / name)[0]) for name in ("list.json", "one.json", "line.json")] == [3, 1, 3]
+    (tmp_path / "several.json").write_text("\n".join(json.dumps(record, indent=4) for record in records))
+    names = ("list.json", "one.json", "line.json", "several.json")
+    assert [len(_read(tmp_path / name)[0]) for name in names] == [3, 1, 3, 3]
+    places = [int(request.source.rpartition(":")[2]) for request in _read(tmp_path / "several.json")[0]]
+    length = len(json.dumps(records[0], indent=4).splitlines())
+    assert places == [1, 1 + length, 1 + 2 * length]
 
 
 @line_formats

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import msgspec
@@ -19,19 +20,19 @@ _any = msgspec.json.Decoder()
 def records(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[str, bytes]]:
     """Yield ``(FILE:LINE, JSON bytes)`` for every record; not yet checked to be JSON.
 
-    A line that is a JSON list is a list of records. A document spread over several lines (pretty-printed) is one
-    record, or one for each element of its list. Counts lines and bytes; lines over the limit are skipped.
+    A line that is a JSON list is a list of records. Documents spread over several lines (pretty-printed) are one record
+    each, or one for each element of their list. Counts lines and bytes; lines over the limit are skipped.
     """
     numbered = ((number, line) for number, raw in lines(stream, name, report) if (line := raw.strip()))
     first, second = next(numbered, None), next(numbered, None)
     if first is None:
         return
     if second is not None and _opens_document(first[1], second[1]):
-        document = _gather(first[1], second[1], numbered)
-        if document is None:
-            report.skip(name, f"JSON document over {DOCUMENT_LIMIT_BYTES >> 20} MiB")
-        else:
-            yield from _split(f"{name}:{first[0]}", document)
+        for number, document in _documents(itertools.chain((first, second), numbered)):
+            if document is None:
+                report.skip(name, f"JSON document over {DOCUMENT_LIMIT_BYTES >> 20} MiB")
+            else:
+                yield from _split(f"{name}:{number}", document)
         return
     for head in (first, second):
         if head is not None:
@@ -60,15 +61,27 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _gather(first: bytes, second: bytes, rest: Iterator[tuple[int, bytes]]) -> bytes | None:
-    parts, size = [first, second], 0
-    for _, line in rest:
+def _documents(numbered: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes | None]]:
+    """Documents over many lines, one after the other (as OpenTelemetry's console exporters write them), each with the
+    number of its first line; ``None`` for one over the limit.
+
+    One ends where a closing bracket is followed by a line with an opening one: within a document a comma would stand
+    between them.
+    """
+    parts, size, start, last = list[bytes](), 0, 0, b""
+    for number, line in numbered:
+        if last[-1:] in (b"}", b"]") and line[:1] in (b"{", b"["):
+            yield start, b"\n".join(parts) if parts else None
+            parts, size = [], 0
+        if not size:
+            start = number
         size += len(line) + 1
         if size > DOCUMENT_LIMIT_BYTES:
             parts.clear()
         else:
             parts.append(line)
-    return b"\n".join(parts) if parts else None
+        last = line
+    yield start, b"\n".join(parts) if parts else None
 
 
 def _split(where: str, record: bytes) -> Iterator[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""OpenTelemetry traces and logs in Protocol Buffers: the same requests as in their JSON (:mod:`~.otlp_json`)."""
+"""OpenTelemetry traces and logs in Protocol Buffers: the same requests as in their JSON."""
 
 from __future__ import annotations
 
