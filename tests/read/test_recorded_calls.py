@@ -73,6 +73,11 @@ def test_the_answer_tells_id_time_and_tokens(response: Any) -> None:
     assert (request.input_tokens, request.output_tokens) == (12, 34)
 
 
+def test_an_answer_that_tells_no_time() -> None:
+    assert _read("http://e/v1/chat/completions", {"messages": CHAT}, {"id": "", "created": 0}).time_s is None
+    assert _read("http://e/v1/chat/completions", {"messages": CHAT}, {"id": "", "created": 0}).id == "log:1"
+
+
 def test_anthropic_counts_what_its_cache_took_part_in_apart() -> None:
     usage = {"input_tokens": 2, "cache_read_input_tokens": 7, "cache_creation_input_tokens": 3, "output_tokens": 4}
     stream = "".join(

@@ -119,7 +119,7 @@ def _told_by(response: Any) -> Fields:
         for holder in (event, event.get("response"), event.get("message")):
             if isinstance(holder, dict):
                 said = {"id": holder.get("id"), "created": holder.get("created", holder.get("created_at"))}
-                found = {name: value for name, value in said.items() if value is not None} | found
+                found = {name: value for name, value in said.items() if value} | found  # a time of 0 is none
                 usage |= holder["usage"] if isinstance(holder.get("usage"), dict) else {}
     told = {name: value for name, value in found.items() if isinstance(value, str | int | float)}
     counts = {name: value for name, value in usage.items() if isinstance(value, int) and not isinstance(value, bool)}
