@@ -22,7 +22,9 @@ def _read(path: Path, *records: dict[str, Any]) -> tuple[list[Request], ReadRepo
     return list(read_requests([str(path)], report=report)), report
 
 
-def test_ids_that_come_again_are_kept_and_counted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [0, 1 << 14])
+def test_ids_that_come_again_are_kept_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(oddities, "_FEW", few)
     first, other = {**CHAT, "id": "a"}, {"prompt": "y", "id": "a"}
     requests, report = _read(tmp_path / "log", first, {**CHAT, "id": "b"}, first, other, CHAT, CHAT)
     assert len(requests) == 6
@@ -32,8 +34,8 @@ def test_ids_that_come_again_are_kept_and_counted(tmp_path: Path) -> None:
 def test_memory_for_ids_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oddities, "REMEMBERED_IDS", 3)
     records = [{**CHAT, "id": f"r{number}"} for number in range(9)]
-    _, report = _read(tmp_path / "log", *records, records[1], records[8])
-    assert report.noted == {TWICE: 1}
+    _, report = _read(tmp_path / "log", records[0], records[0], *records, records[8])
+    assert report.noted == {TWICE: 2}
 
 
 def test_times_that_go_back(tmp_path: Path) -> None:

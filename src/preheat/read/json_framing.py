@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from preheat.read.lines import lines
+from preheat.read.lines import batches
 from preheat.records.request import ReadReport
 
 DOCUMENT_LIMIT_BYTES = 512 << 20
@@ -23,7 +23,12 @@ def records(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[s
     A line that is a JSON list is a list of records. Documents spread over several lines (pretty-printed) are one record
     each, or one for each element of their list. Counts lines and bytes; lines over the limit are skipped.
     """
-    numbered = ((number, line) for number, raw in lines(stream, name, report) if (line := raw.strip()))
+    numbered = (
+        (number, line)
+        for first_number, several in batches(stream, name, report)
+        for number, raw in enumerate(several, first_number)
+        if (line := raw.strip())
+    )
     first, second = next(numbered, None), next(numbered, None)
     if first is None:
         return

@@ -16,6 +16,12 @@ _BOM = b"\xef\xbb\xbf"
 
 def lines(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[int, bytes]]:
     """Number and yield lines, without their end. A line over the limit is never held: it is passed over and counted."""
+    for first, several in batches(stream, name, report):
+        yield from enumerate(several, first)
+
+
+def batches(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[int, list[bytes]]]:
+    """The same, as many at a time as end in one piece of the stream, with the number of the first."""
     number, held, held_bytes, first = 0, list[bytes](), 0, True
     read = getattr(stream, "read1", stream.read)
     while chunk := read(_CHUNK_BYTES):
@@ -34,15 +40,15 @@ def lines(stream: BinaryIO, name: str, report: ReadReport) -> Iterator[tuple[int
         if held_bytes > LINE_LIMIT_BYTES:
             report.skip(f"{name}:{number + 1}", _too_long())
         report.lines += len(pieces)
-        for number, line in enumerate(pieces, number + 1):  # noqa: B020
-            yield number, line
+        yield number + 1, pieces
+        number += len(pieces)
         held, held_bytes = [last], len(last)
     if held_bytes > LINE_LIMIT_BYTES:
         report.lines += 1
         report.skip(f"{name}:{number + 1}", _too_long())
     elif held_bytes:
         report.lines += 1
-        yield number + 1, b"".join(held)
+        yield number + 1, [b"".join(held)]
 
 
 def _too_long() -> str:
