@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from preheat.read.openai_odd import requests_in
-from preheat.read.parameters import SAMPLING
-from preheat.read.scalars import as_number
+from preheat.read.parameters import SAMPLING, sampling_in
+from preheat.read.scalars import as_name, as_number, as_whole
+from preheat.read.times import time_of
 from preheat.read.unreadable import Unreadable
 from preheat.records.request import ReadReport, Request
 
@@ -61,6 +62,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 """Role to the names that a column may have for it, in the order in which they are believed; as :func:`plain` has it."""
 _ASKED = ("body", "messages", "prompt")
 _JSON = ("body", "messages", "tools")
+_NESTED = frozenset({"body", "messages", "system", "tools"})
 _NUMBERS = ("temperature", "max_tokens", "input_tokens", "output_tokens", "turn")
 _decode = msgspec.json.Decoder().decode
 
@@ -116,7 +118,31 @@ def requests_in_row(row: Mapping[str, Any], where: str, report: ReadReport) -> t
     asked = any(role in record for role in _ASKED)
     if not asked and any(role in roles_of(tuple(row)) for role in _ASKED):
         raise Unreadable("a row without a prompt")
-    return requests_in(record, where, report, may_be_silent=not asked)
+    if record.keys() & _NESTED or not isinstance(record.get("prompt", ""), str):
+        return requests_in(record, where, report, may_be_silent=not asked)
+    return (_flat(record, where, report),)
+
+
+def _flat(record: dict[str, Any], where: str, report: ReadReport) -> Request:
+    """A row of plain values, each one field: most rows of most tables, and many millions of them."""
+    say = record.get
+    return Request(
+        id=as_name(say("id")) or where,
+        time_s=time_of(say("timestamp"), report),
+        prompt=say("prompt"),
+        model=as_name(say("model")),
+        adapter=as_name(say("adapter")),
+        tenant=as_name(say("tenant")) or as_name(say("user")),
+        session=as_name(say("session_id")),
+        parent=as_name(say("parent")),
+        turn=as_whole(as_number(say("turn"))),
+        temperature=as_number(say("temperature")),
+        sampling=sampling_in(record),
+        max_tokens=as_whole(as_number(say("max_tokens"))),
+        input_tokens=as_whole(as_number(say("input_tokens"))),
+        output_tokens=as_whole(as_number(say("output_tokens"))),
+        source=where,
+    )
 
 
 def _number(text: str) -> float | None:
