@@ -14,6 +14,7 @@ from preheat.blocks.distances import stack_depths
 from preheat.blocks.policies.policy import POLICIES
 from preheat.blocks.runs import Runs, runs_of
 from preheat.blocks.simulator import Simulator, replay
+from preheat.sandbox.cache import PrefixCache
 
 Chain = tuple[int, ...]
 chains = st.lists(st.integers(0, 2), max_size=5).map(tuple)
@@ -158,3 +159,19 @@ def test_stack_depths_of_many_accesses_stay_exact() -> None:
         expected.append(stack.index(block) if block in stack else -1)
         stack = [block, *(other for other in stack if other != block)]
     assert stack_depths(plain(ids.tolist())).tolist() == expected
+
+
+@given(logs, st.integers(5, 12))
+def test_lru_is_what_the_sandbox_as_vllm_does(log: list[Chain], capacity: int) -> None:
+    """Requests one after another, each as long as its whole blocks; none is larger than the cache."""
+    cache = PrefixCache(capacity, 1)
+    expected = []
+    for chain in log:
+        names = [repr(block).encode() for block in prefixes(chain)]
+        # One token more than the blocks hold: an engine always computes the last one.
+        lease = cache.acquire(names, len(names) + 1, len(names))
+        assert lease is not None
+        expected.append(lease.hit_blocks)
+        cache.publish(lease, names)
+        cache.release(lease)
+    assert Simulator(runs_in(log)).found("lru", capacity).tolist() == expected

@@ -128,6 +128,19 @@ def test_the_text_quoted_is_what_differs(log: Log) -> None:
     assert found.at_chars == len("<|im_start|>system\nYou are a helper. Current time: ")
 
 
+def test_a_break_of_one_template_among_many_is_found(log: Log) -> None:
+    apps = [log.words(100) for _ in range(80)]
+
+    def mixed(number: int) -> Request:
+        if number % 10 == 0:
+            return planted(log, "uuid")(number)
+        return log.chat(number, apps[number % 80])
+
+    profile = mine(map(mixed, range(1_200)), renderer_for(Rendering()))
+    (found,) = find_breaks(profile)
+    assert (found.cause, found.requests, found.variants) == (BreakCause.UUID, 120, 120)
+
+
 @pytest.mark.parametrize("kind", ["chat", "rag", "question first", "conversation", "several apps"])
 def test_questions_and_documents_that_differ_are_no_breaks(log: Log, kind: str) -> None:
     apps = [log.words(150) for _ in range(8)]

@@ -9,36 +9,49 @@ that is always the same.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from msgspec import structs
+from xxhash import xxh3_64_intdigest
 
 from preheat.mine.difference import SHOWN_CHARS, Difference
-from preheat.mine.resync import ANCHOR_CHARS, anchors
+from preheat.mine.resync import ANCHOR_CHARS
 from preheat.records.outcomes import BreakCause
 from preheat.records.profile import Break, Profile
 
 MOST_BREAKS = 50
-_LEAST_SHARE = 0.002
+_LEAST_SHARE = 0.001
 """Of a profile's distinct blocks: what a break must cost to be named."""
 _LEAST_BLOCKS = 4
 _LEAST_VARIANTS = 3
 _MOST_NODES = 300
-_SAMPLE = 12
-_SAMPLE_AT_ROOT = 48
+_MOST_CHILDREN = 20
+_MOST_CHILDREN_AT_ROOT = 1_500
 """Where partitions begin, templates lie side by side."""
+_MOST_CHILDREN_IN_ALL = 8_000
 _PAIRS = 6
-_GROUPS = 3
+_GROUPS = 4
+_GROUPS_AT_ROOT = 12
+_PROMISED_BLOCKS = 64
+_NESTED = 2
+"""How many more variants than children there may be, further down: what is less than that is not looked at."""
+_SLACK_CHARS = 600
+"""How much longer than in one pair of prompts the variable part may be in another."""
 _BEFORE_CHARS = 512
 _AFTER_CHARS = 12_000
 _NEAR_CHARS = 700
 _LEAST_LINE = 24
+_NEAR_WORDS = re.compile(rf"(?<!\w)(?=(\w{{6}}.{{{ANCHOR_CHARS - 6}}}))", re.DOTALL)
+
+_Finding = tuple[Break, list[int]]
+"""A break, and the nodes below it in which the text behind it is reached."""
 
 
 def find_breaks(profile: Profile) -> list[Break]:
     """The costliest first. None where the profile kept no text, or is of a trace without any."""
-    forest = _Forest(profile)
     least = max(_LEAST_BLOCKS, _LEAST_SHARE * profile.distinct_blocks)
+    forest = _Forest(profile, least)
     places = sorted(((forest.missed(place), place) for place in forest.children), reverse=True)
     found: list[Break] = []
     for missed, place in places[:_MOST_NODES]:
@@ -57,9 +70,11 @@ def without_quotes(breaks: list[Break]) -> list[Break]:
 class _Forest:
     """The profile's nodes by parent. A place is ``(partition, node)``, with node -1 where a partition begins."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, least: float) -> None:
         self.profile = profile
+        self.least = least
         self.block_chars = profile.block_chars
+        self.budget = _MOST_CHILDREN_IN_ALL
         self.below = [node.blocks for node in profile.nodes]
         self.children: dict[tuple[int, int], list[int]] = {}
         for number in range(len(profile.nodes) - 1, -1, -1):
@@ -77,24 +92,42 @@ class _Forest:
         return sum([self.below[child] for child in children]) - max([self.below[child] for child in children])
 
     def breaks_at(self, place: tuple[int, int]) -> list[Break]:
+        """What prompts differ in that go on from ``place``: they are told apart by what they share later on."""
         children = sorted(self.children[place], key=lambda child: (-self.below[child], child))
         before = self.before(place[1])
-        size = _SAMPLE if place[1] >= 0 else _SAMPLE_AT_ROOT
-        rest = children[size // 2 :]
-        sample = children[: size // 2] + rest[:: max(1, len(rest) * 2 // size)][: size // 2]
-        texts = {child: before + self.after(child, _AFTER_CHARS) for child in sample}
-        pieces = {child: _pieces(text, len(before)) for child, text in texts.items()}
+        most = min(self.budget, _MOST_CHILDREN if place[1] >= 0 else _MOST_CHILDREN_AT_ROOT)
+        rest = children[most // 2 :]
+        chosen = children[: most // 2] + rest[:: max(1, len(rest) * 2 // max(1, most))][: most // 2]
+        self.budget -= len(chosen)
+        groups: dict[str, list[int]] = {}
+        for child in chosen:
+            for mark in _marks(self.after(child, _AFTER_CHARS)):
+                groups.setdefault(mark, []).append(child)
         found: list[Break] = []
-        for _ in range(_GROUPS):
-            group = _meeting(pieces)
+        done: set[int] = set()
+        ordered = sorted(groups.items(), key=lambda pair: (-self._promise(pair[1]), pair[0]))
+        for _, members in ordered[: _GROUPS if place[1] >= 0 else _GROUPS_AT_ROOT]:
+            group = [child for child in members if child not in done]
             if len(group) < _LEAST_VARIANTS:
-                break
-            finding = self._examined(place, before, [texts[child] for child in group])
+                continue
+            done.update(group)
+            compared = group[:: max(1, len(group) // (_PAIRS + 1))][: _PAIRS + 1]
+            texts = [before + self.after(child, _AFTER_CHARS) for child in compared]
+            finding = self._examined(place, before, texts, len(group) * len(children) / len(chosen))
             if finding is not None:
-                found.append(finding)
-            for child in group:
-                del pieces[child]
+                found.append(finding[0])
+                done.update(self._ancestor(node, place[1]) for node in finding[1])
         return found
+
+    def _ancestor(self, node: int, place: int) -> int:
+        """The child of ``place`` that leads to ``node``."""
+        while self.profile.nodes[node].parent != place:
+            node = self.profile.nodes[node].parent
+        return node
+
+    def _promise(self, children: list[int]) -> int:
+        """What may be computed over and over below these, however much else lies below each."""
+        return sum([min(self.below[child], _PROMISED_BLOCKS) for child in children])
 
     def before(self, node: int) -> str:
         """The end of the prefix that ends with ``node``."""
@@ -124,22 +157,27 @@ class _Forest:
     def _uses(self, node: int) -> int:
         return self.profile.nodes[node].count
 
-    def _examined(self, place: tuple[int, int], before: str, texts: list[str]) -> Break | None:
-        """What the prompts of one group differ in, where most of their pairs agree on that."""
+    def _examined(self, place: tuple[int, int], before: str, texts: list[str], children: float) -> _Finding | None:
+        """What the prompts of one group differ in, where most of their pairs agree on that and it costs enough.
+
+        About ``children`` ways to go on from ``place`` belong to the group.
+        """
         pairs = [Difference(texts[0], other, len(before)) for other in texts[1 : _PAIRS + 1]]
         cause, votes = Counter(pair.cause for pair in pairs).most_common(1)[0]
         if cause is None or votes * 2 < len(pairs):
             return None
         agreed = [pair for pair in pairs if pair.cause is cause]
         blocks = sum(pair.shared for pair in agreed) / len(agreed) / self.block_chars
-        best = max(agreed, key=lambda pair: pair.reach)
-        copies = self._copies(place, before, best.anchor)
+        if _NESTED * children * blocks < self.least:
+            return None
+        best = max(agreed, key=lambda pair: pair.anchor_at)
+        copies = self._copies(place, before, best.anchor, best.anchor_at - len(before) + _SLACK_CHARS)
         if len(copies) < _LEAST_VARIANTS:
             return None
         tenants: Counter[str] = Counter()
         for node in copies:
             tenants.update(self.profile.nodes[node].tenants)
-        return Break(
+        found = Break(
             node=place[1],
             partition=place[0],
             at_chars=self._depth(place[1]) - len(before) + best.begin,
@@ -153,19 +191,25 @@ class _Forest:
             examples=best.examples,
             after=best.after[:SHOWN_CHARS],
         )
+        return found, copies
 
-    def _copies(self, place: tuple[int, int], before: str, anchor: str) -> list[int]:
-        """The nodes below a place in which ``anchor`` is reached: each time that it was computed."""
+    def _copies(self, place: tuple[int, int], before: str, anchor: str, within: int) -> list[int]:
+        """The nodes below a place in which ``anchor`` is reached, each time that it was computed, ``within`` so many
+        characters."""
         found: list[int] = []
-        stack = [(child, before[1 - len(anchor) :]) for child in self.children[place]]
+        nodes, children, least = self.profile.nodes, self.children, len(anchor) - 1
+        stack = [(child, before[-least:], 0) for child in children[place]]
         while stack:
-            node, head = stack.pop()
-            text = head + (self.profile.nodes[node].text or "")
-            if anchor in text:
+            node, head, depth = stack.pop()
+            text = nodes[node].text or ""
+            if text.find(anchor, 0, within - depth + 2 * least) >= 0 or anchor in head + text[:least]:
                 found.append(node)
                 continue
-            tail = text[1 - len(anchor) :]
-            stack += [(child, tail) for child in self.children.get((place[0], node), ())]
+            depth += nodes[node].blocks * self.block_chars
+            if depth < within:
+                below = children.get((place[0], node))
+                if below:
+                    stack += [(child, text[-least:], depth) for child in below]
         return found
 
     def _depth(self, node: int) -> int:
@@ -176,21 +220,21 @@ class _Forest:
         return blocks * self.block_chars
 
 
-def _pieces(text: str, begin: int) -> set[str]:
-    """What a prompt may share with others after they part: words and what follows them, whole lines."""
-    pieces = set(anchors(text, begin, begin + _NEAR_CHARS))
-    pieces.update(line for line in text[begin:].split("\n")[1:] if len(line) >= _LEAST_LINE)
-    return pieces
+def _marks(text: str) -> list[str]:
+    """Two pieces of a text that others which share most of it are likely to have as well: one at words near its
+    beginning, one a whole line. Each is the one with the lowest hash (min-wise hashing, Broder 1997)."""
+    marks = []
+    near = _NEAR_WORDS.findall(text, 0, _NEAR_CHARS)
+    if near:
+        marks.append(min(near, key=_hash))
+    lines = [line for line in text.split("\n")[1:-1] if len(line) >= _LEAST_LINE]
+    if lines:
+        marks.append(min(lines, key=_hash))
+    return marks
 
 
-def _meeting(pieces: dict[int, set[str]]) -> list[int]:
-    """The children that have the commonest piece."""
-    counts = Counter(piece for each in pieces.values() for piece in each)
-    if not counts:
-        return []
-    # Of equally common ones always the same, whatever the order of a set.
-    commonest = max(counts.items(), key=lambda pair: (pair[1], pair[0]))[0]
-    return [child for child, each in pieces.items() if commonest in each]
+def _hash(text: str) -> int:
+    return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
 def _joined(found: list[Break], profile: Profile) -> list[Break]:

@@ -29,14 +29,14 @@ class Difference:
     """Two prompts from where they part: why, and how much text they share after it.
 
     ``cause`` is ``None`` where the difference is no break. ``anchor`` is text that all prompts of the template reach,
-    most surely in the pair with the greatest ``reach``.
+    most surely in the pair where it stands furthest from the beginning, at ``anchor_at``.
     """
 
     def __init__(self, left: str, right: str, known: int) -> None:
         """``known`` characters at the beginning are the same."""
         self.cause: BreakCause | None = None
         self.later: list[BreakCause] = []
-        self.shared = self.reach = 0
+        self.shared = self.anchor_at = 0
         self.anchor = self.after = ""
         begin = known + common_chars(left, right, known, known)
         self.begin = begin
@@ -67,9 +67,8 @@ class Difference:
         self.cause, self.begin = cause, start
         self.examples = left[start:end][:SHOWN_CHARS], right[other_start:other_end][:SHOWN_CHARS]
         self.after = left[end : end + SHOWN_CHARS]
-        self.anchor = left[first.left_end : first.left_end + ANCHOR_CHARS]
+        self.anchor, self.anchor_at = left[end : end + ANCHOR_CHARS], end
         self.shared = sum(slot.shared for slot in differences if slot.shared >= _LEAST_SHARED)
-        self.reach = self.shared
         self.later = [cause_of(left, slot.left_begin, slot.left_end)[0] for slot in differences[1:]]
 
     def _order(self, left: str, right: str, line: int, items: tuple[int, int, str]) -> None:
@@ -78,7 +77,7 @@ class Difference:
         after = common_chars(left, right, one, other)
         # Of the items themselves, orders share some that happen to stand at the beginning: about half, of few items.
         self.shared = items[0] // 2 + after
-        self.reach = one
+        self.anchor_at = one
         self.examples = left[line:one][:SHOWN_CHARS], right[line:other][:SHOWN_CHARS]
         self.after = left[one : one + min(after, SHOWN_CHARS)]
         self.anchor = (self.after if after >= ANCHOR_CHARS else items[2])[:ANCHOR_CHARS]
