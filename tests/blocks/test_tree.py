@@ -45,16 +45,24 @@ def tree_of(log: list[str], **bounds: int) -> PrefixTree:
     return tree
 
 
+def prefixes(tree: PrefixTree) -> list[str]:
+    """The whole prefix of each node of the walk."""
+    found: list[str] = []
+    for node, parent in tree.walk():
+        found.append((found[parent] if parent >= 0 else "") + node.text)
+    return found
+
+
 def by_prefix(tree: PrefixTree) -> dict[tuple[str, ...], tuple[TreeNode, Total]]:
     """Every prefix of whole blocks that the tree holds: the node that it lies in, and who passed it."""
     found = {}
-    walked = list(tree.walk())
+    walked, whole = list(tree.walk()), prefixes(tree)
     for number, total in totals(walked):
         node = walked[number][0]
         total = Total(total.count, dict(total.uses), total.first_s, total.last_s)
-        whole = node.prefix()
-        for end in range(len(whole) - len(node.text) + SIZE, len(whole) + 1, SIZE):
-            found[blocks_of(whole[:end])] = node, total
+        prefix = whole[number]
+        for end in range(len(prefix) - len(node.text) + SIZE, len(prefix) + 1, SIZE):
+            found[blocks_of(prefix[:end])] = node, total
     return found
 
 
@@ -74,7 +82,8 @@ def test_counts_are_those_of_the_log_in_whatever_order(log: list[str], order: ra
     order.shuffle(log)
     tree = tree_of(log)
     assert {prefix: total.count for prefix, (_, total) in by_prefix(tree).items()} == truth
-    assert {blocks_of(node.prefix()): node.ends for node, _ in tree.walk() if node.ends} == ends
+    ended = {blocks_of(prefix): node.ends for prefix, (node, _) in zip(prefixes(tree), tree.walk(), strict=True)}
+    assert {prefix: count for prefix, count in ended.items() if count} == ends
     assert tree.bounds.nodes == sum(1 for _ in tree.walk())
     assert tree.bounds.chars == len(truth) * SIZE == sum(len(node.text) for node, _ in tree.walk())
 
@@ -97,20 +106,23 @@ def test_match_finds_all_that_the_tree_holds(log: list[str], prompt: str) -> Non
     tree = tree_of(log)
     held = by_prefix(tree)
     known = sum(prefix in held for prefix in prefixes_of(prompt))
-    node, chars = tree.match(prompt)
+    path, chars = tree.match(prompt)
     assert chars == known * SIZE
-    assert prompt.startswith(node.prefix())
-    deeper = [child for child in node.children.values() if prompt[: chars // SIZE * SIZE].startswith(child.prefix())]
-    assert not deeper
+    passed = "".join(node.text for node in path)
+    assert prompt.startswith(passed)
+    whole = prompt[: chars // SIZE * SIZE]
+    below = (path[-1] if path else tree.root).children.values()
+    assert not any(whole.startswith(passed + child.text) for child in below)
 
 
 @given(logs)
 def test_walk_numbers_parents_first(log: list[str]) -> None:
-    walked = list(tree_of(log).walk())
+    tree = tree_of(log)
+    walked = list(tree.walk())
     for number, (node, parent) in enumerate(walked):
         assert parent < number
-        assert node.parent is not None
-        assert (node.parent.parent is None) if parent < 0 else (walked[parent][0] is node.parent)
+        above = walked[parent][0] if parent >= 0 else tree.root
+        assert node in above.children.values()
 
 
 @given(logs, st.integers(1, 6))

@@ -31,11 +31,10 @@ class TreeNode:
     theirs. ``error``: see :mod:`preheat.blocks.bounds`.
     """
 
-    __slots__ = ("children", "error", "first_s", "last_s", "parent", "text", "uses")
+    __slots__ = ("children", "error", "first_s", "last_s", "text", "uses")
 
-    def __init__(self, text: str, parent: TreeNode | None) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.parent = parent
         self.children = _NO_CHILDREN
         self.error = 0
         self.uses: int | dict[int, int] | None = None
@@ -58,7 +57,7 @@ class TreeNode:
         """Take out the leaf under ``key``; its prompts end here from now on. (Nobody asks who ends at the root.)"""
         leaf = self.children.pop(key)
         gained = leaf.uses
-        if self.parent is None or gained is None:
+        if not self.text or gained is None:
             return leaf
         if self.uses is None:
             self.uses = gained
@@ -69,15 +68,6 @@ class TreeNode:
                 self.uses[use] = self.uses.get(use, 0) + count
         self.first_s, self.last_s = min(self.first_s, leaf.first_s), max(self.last_s, leaf.last_s)
         return leaf
-
-    def prefix(self) -> str:
-        """The whole text from the root to the end of this edge."""
-        parts: list[str] = []
-        node: TreeNode | None = self
-        while node is not None:
-            parts.append(node.text)
-            node = node.parent
-        return "".join(reversed(parts))
 
 
 def common_blocks_chars(left: str, right: str, block_chars: int) -> int:
@@ -117,7 +107,7 @@ class PrefixTree:
         self.bucket_s = bucket_s
         self.bounds = bounds or Bounds()
         self._alone = bounds is None
-        self.root = TreeNode("", None)
+        self.root = TreeNode("")
 
     def insert(self, prompt: str, time_s: float | None, tenant: int = NO_TENANT) -> tuple[int, int]:
         """Add a prompt; returns ``(blocks, hit_blocks)``: its whole blocks, and those that were in the tree before."""
@@ -131,7 +121,7 @@ class PrefixTree:
                 break
             edge = child.text
             if not prompt.startswith(edge, position, end):
-                child = self._split(child, common_blocks_chars(edge, prompt[position:end], size))
+                child = self._split(node, child, common_blocks_chars(edge, prompt[position:end], size))
                 edge = child.text
             node = child
             position = hit = position + len(edge)
@@ -169,10 +159,14 @@ class PrefixTree:
             elif uses is not None:
                 (node.uses,) = coarser_uses({uses: 1}, 2)
 
-    def match(self, prompt: str) -> tuple[TreeNode, int]:
-        """The deepest node that ``prompt`` passes completely, and how many of its characters the tree holds."""
+    def match(self, prompt: str) -> tuple[list[TreeNode], int]:
+        """The nodes that ``prompt`` passes completely, from the root's child down, and how much of it the tree holds.
+
+        The latter in characters, whole blocks; it may end within the edge after the last of the nodes.
+        """
         end = len(prompt) // self.block_chars * self.block_chars
         node, position = self.root, 0
+        path: list[TreeNode] = []
         while position < end:
             child = node.children.get(prompt[position : position + self.block_chars])
             if child is None:
@@ -181,7 +175,8 @@ class PrefixTree:
                 position += common_blocks_chars(child.text, prompt[position:end], self.block_chars)
                 break
             node, position = child, position + len(child.text)
-        return node, position
+            path.append(node)
+        return path, position
 
     def walk(self) -> Iterator[tuple[TreeNode, int]]:
         """Every node but the root, parents first: ``(node, parent's number or -1)``; numbers count from 0."""
@@ -194,7 +189,7 @@ class PrefixTree:
             number += 1
 
     def _grow(self, parent: TreeNode, text: str) -> TreeNode:
-        leaf = TreeNode(text, parent)
+        leaf = TreeNode(text)
         leaf.error = self.bounds.error
         if parent.children is _NO_CHILDREN:
             parent.children = {}
@@ -203,14 +198,12 @@ class PrefixTree:
         self.bounds.chars += len(text)
         return leaf
 
-    def _split(self, child: TreeNode, at_chars: int) -> TreeNode:
-        """Cut ``child``'s edge after ``at_chars`` characters; returns the new upper node."""
-        above = child.parent
-        assert above is not None
-        upper = TreeNode(child.text[:at_chars], above)
+    def _split(self, above: TreeNode, child: TreeNode, at_chars: int) -> TreeNode:
+        """Cut the edge of ``above``'s ``child`` after ``at_chars`` characters; returns the new node between them."""
+        upper = TreeNode(child.text[:at_chars])
         upper.error = child.error
         above.children[upper.text[: self.block_chars]] = upper
-        child.text, child.parent = child.text[at_chars:], upper
+        child.text = child.text[at_chars:]
         upper.children = {child.text[: self.block_chars]: child}
         self.bounds.nodes += 1
         return upper

@@ -13,7 +13,6 @@ from preheat.blocks.totals import totals
 from preheat.blocks.tree import NO_TENANT, PrefixTree
 from preheat.errors import BadInput
 from preheat.mine.assembly import NOBODY, Key, Part, assembled
-from preheat.mine.derive import derive
 from preheat.mine.edges import Edge, NodeMaker
 from preheat.mine.settings import MineSettings
 from preheat.mine.shares import Tally
@@ -129,7 +128,11 @@ class Miner:
             bounds=self.bounds,
             skipped=dict(Counter(report.skipped if report else {}) + self._skipped),
         )
-        return derive(profile, self.settings) if derived else profile
+        if not derived:
+            return profile
+        from preheat.mine.derive import derive  # brings scipy, which counting does without
+
+        return derive(profile, self.settings)
 
 
 def _edges(tree: PrefixTree, tenants: list[str], is_text: bool, end_s: float) -> list[Edge]:

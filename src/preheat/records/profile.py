@@ -49,7 +49,7 @@ class Partition(msgspec.Struct, frozen=True, omit_defaults=True):
     shares: dict[str, Share] = {}
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One edge of the compressed prefix tree: ``blocks`` whole blocks that continue the parent's prefix.
 
     ``parent`` is an index into :attr:`Profile.nodes`, smaller than the node's own, or -1 at the root of

@@ -29,12 +29,13 @@ def coverage_of(plan: Plan, renderer: Renderer) -> Callable[[Request], Coverage]
             prompt = renderer.render(request)
         except PromptNotRenderable:
             return Coverage(None, 0.0)
-        node, _ = trees[key].match(prompt)
-        while node.parent is not None:
-            text = node.prefix()
-            if text in items[key]:
-                return Coverage(items[key][text], round(len(text) / len(prompt), 4))
-            node = node.parent
+        path, _ = trees[key].match(prompt)
+        length = sum(len(node.text) for node in path)
+        for node in reversed(path):
+            item = items[key].get(prompt[:length])
+            if item is not None:
+                return Coverage(item, round(length / len(prompt), 4))
+            length -= len(node.text)
         return Coverage(None, 0.0)
 
     return look_up
