@@ -231,6 +231,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Requests by bucket, those without a time left out."""
     clusters: list[Cluster] = []
     cluster_sample: int = 0
+    """Distinct prompts, in whole blocks, that were put into clusters or found to be alone."""
     breaks: list[Break] = []
     library: list[Fingerprint] = []
     topology: Topology | None = None
