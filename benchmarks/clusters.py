@@ -15,6 +15,11 @@ prompts of apps that learning never saw, how many were recognised as something; 
 Peers, in the same run, on a sample of the distinct prompts: scikit-learn's TF-IDF (words and pairs, sublinear) at
 cosine 0.72 over all pairs, as connected components and as leaders (heaviest first); drain3 if it is installed.
 CPU-seconds are this process's own; the floor is decompressing the log and decoding its JSON.
+
+Measured on ``prodlog_3day.full`` (120 243 requests, 236 apps), 2 shared cores, Python 3.11, scikit-learn 1.9, drain3
+0.9: ARI 0.896 over all and 0.984 over chat, chat_zh and fewshot; on the sample 0.879, TF-IDF components 0.515, leaders
+0.361, drain3 0.098. Apps with the same template word for word bound it: were each template one cluster, exactly, and
+documents not told from passages, it would be 0.799. Recogniser: precision 0.853, same place 0.998, median 16 us.
 """
 
 from __future__ import annotations
