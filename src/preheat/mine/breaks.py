@@ -15,7 +15,7 @@ from collections import Counter
 from msgspec import structs
 from xxhash import xxh3_64_intdigest
 
-from preheat.mine.difference import SHOWN_CHARS, Difference
+from preheat.mine.difference import SHOWN_CHARS, WEAK, Difference
 from preheat.mine.resync import ANCHOR_CHARS
 from preheat.records.outcomes import BreakCause
 from preheat.records.profile import Break, Profile
@@ -25,6 +25,8 @@ _LEAST_SHARE = 0.001
 """Of a profile's distinct blocks: what a break must cost to be named."""
 _LEAST_BLOCKS = 4
 _LEAST_VARIANTS = 3
+_LEAST_VARIANTS_WEAK = 8
+"""Of text of no telling form: a few ways to begin are templates of their own."""
 _MOST_NODES = 300
 _MOST_CHILDREN = 20
 _MOST_CHILDREN_AT_ROOT = 1_500
@@ -172,7 +174,7 @@ class _Forest:
             return None
         best = max(agreed, key=lambda pair: pair.anchor_at)
         copies = self._copies(place, before, best.anchor, best.anchor_at - len(before) + _SLACK_CHARS)
-        if len(copies) < _LEAST_VARIANTS:
+        if len(copies) < (_LEAST_VARIANTS_WEAK if cause in WEAK else _LEAST_VARIANTS):
             return None
         tenants: Counter[str] = Counter()
         for node in copies:

@@ -11,7 +11,7 @@ _LONGEST_TEXT = 400
 _LONGEST_WORD = 200
 _LEAST_SHARED = 64
 _LEAST_SHARED_WEAK = 256
-_WEAK = (BreakCause.TEXT, BreakCause.NUMBER)
+WEAK = (BreakCause.TEXT, BreakCause.NUMBER)
 """Causes that count only where what comes after is longer than they are."""
 
 
@@ -59,7 +59,7 @@ class Difference:
             theirs = whole_words(right, first.right_begin, first.right_end)
             cause = common_form(left[slice(*ours)], right[slice(*theirs)]) or cause
         longest = max(first.left_end - first.left_begin, first.right_end - first.right_begin)
-        least = max(_LEAST_SHARED_WEAK, 2 * longest) if cause in _WEAK else _LEAST_SHARED
+        least = max(_LEAST_SHARED_WEAK, 2 * longest) if cause in WEAK else _LEAST_SHARED
         if first.shared < least or longest > _LONGEST_TEXT:
             return
         start, end = whole_words(left, start, end)
