@@ -127,7 +127,10 @@ def uses_of(node: Node, numbers: dict[str, int]) -> dict[int, int]:
 
 
 def placed(edges: Sequence[Edge], partition: int, first_number: int) -> list[Node]:
-    """The nodes of one partition in canonical order, numbered from ``first_number`` on."""
+    """The nodes of one partition in canonical order, numbered from ``first_number`` on.
+
+    All have their digests; :func:`preheat.mine.retention.retain` leaves them where the text is not kept.
+    """
     below: list[list[int]] = [[] for _ in edges]
     top: list[int] = []
     passed_on = [0] * len(edges)
@@ -152,9 +155,8 @@ def placed(edges: Sequence[Edge], partition: int, first_number: int) -> list[Nod
         force_setattr(node, "parent", parent)
         force_setattr(node, "partition", partition)
         force_setattr(node, "ends", node.count - passed_on[number])
-        if node.text is None:
-            force_setattr(node, "block_hashes", digests.hex())
-        else:
+        force_setattr(node, "block_hashes", digests.hex())
+        if node.text is not None:
             force_setattr(node, "hash", name.hexdigest())
         children = below[number]
         if children:

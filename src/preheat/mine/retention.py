@@ -9,7 +9,6 @@ from copy import copy
 from msgspec import structs
 from msgspec.structs import force_setattr
 
-from preheat.blocks.digests import text_digests
 from preheat.mine.settings import MineSettings
 from preheat.records.profile import Node, Profile
 
@@ -24,21 +23,12 @@ def retain(profile: Profile, settings: MineSettings, pinned: Iterable[int] = ())
     node that keeps its text has parents that keep theirs, since they were asked for whenever it was. Where text is
     dropped, so is the name, which follows from the digests.
     """
-    if settings.keep_text:
-        kept = _promising(profile, settings.kept_chars, pinned)
-        if kept is None:
-            has_text = any(node.text is not None for node in profile.nodes)
-            return profile if has_text == profile.has_text else structs.replace(profile, has_text=has_text)
-    else:
-        kept = set()
-    nodes = [
-        node if node.text is None or number in kept else _without_text(node, node.text, profile.block_chars)
-        for number, node in enumerate(profile.nodes)
-    ]
+    kept = _promising(profile, settings.kept_chars, pinned) if settings.keep_text else set()
+    nodes = [_with_text(node) if number in kept else _without_text(node) for number, node in enumerate(profile.nodes)]
     found = profile.clusters
     if not settings.keep_text:
         found = [structs.replace(each, representative=None, template=None) for each in found]
-    return structs.replace(profile, nodes=nodes, clusters=found, has_text=settings.keep_text)
+    return structs.replace(profile, nodes=nodes, clusters=found, has_text=bool(kept))
 
 
 def decayed_counts(profile: Profile, half_life_s: float = HALF_LIFE_S) -> list[float]:
@@ -57,12 +47,12 @@ def decayed_counts(profile: Profile, half_life_s: float = HALF_LIFE_S) -> list[f
     return counts
 
 
-def _promising(profile: Profile, chars: int, pinned: Iterable[int]) -> set[int] | None:
-    """The nodes that keep their text; ``None`` when all that have one can."""
+def _promising(profile: Profile, chars: int, pinned: Iterable[int]) -> set[int]:
+    """The nodes that keep their text."""
     nodes = profile.nodes
     with_text = [number for number, node in enumerate(nodes) if node.text is not None]
     if sum([nodes[number].blocks for number in with_text]) * profile.block_chars <= chars:
-        return None
+        return set(with_text)
     first: set[int] = set()
     for number in pinned:
         while number >= 0 and number not in first:
@@ -79,9 +69,18 @@ def _promising(profile: Profile, chars: int, pinned: Iterable[int]) -> set[int] 
     return kept
 
 
-def _without_text(node: Node, text: str, block_chars: int) -> Node:
-    bare = copy(node)  # with its fields set afterwards: several times faster than structs.replace
+def _with_text(node: Node) -> Node:
+    if node.block_hashes is None:
+        return node
+    kept = copy(node)  # with its fields set afterwards: several times faster than structs.replace
+    force_setattr(kept, "block_hashes", None)
+    return kept
+
+
+def _without_text(node: Node) -> Node:
+    if node.text is None:
+        return node
+    bare = copy(node)
     force_setattr(bare, "text", None)
     force_setattr(bare, "hash", "")
-    force_setattr(bare, "block_hashes", text_digests(text, block_chars).hex())
     return bare

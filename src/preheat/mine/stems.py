@@ -73,9 +73,9 @@ def stems_of(profile: Profile, partition: int, numbers: dict[str, int], factor: 
 
 
 def _digests(node: Node, block_chars: int) -> bytes:
-    if node.text is not None:
-        return text_digests(node.text, block_chars)
-    return bytes.fromhex(node.block_hashes or "")
+    if node.block_hashes is None:
+        return text_digests(node.text or "", block_chars)
+    return bytes.fromhex(node.block_hashes)
 
 
 def _total(node: Node, numbers: dict[str, int], factor: int) -> Total:
