@@ -11,7 +11,7 @@ import pytest
 
 pytest_plugins = ["contracts.engine_fixtures"]
 
-REQUIRED = ("llamacpp", "vllm", "browser")
+REQUIRED = ("llamacpp", "vllm", "browser", "ray")
 _skipped = pytest.StashKey[list[str]]()
 
 

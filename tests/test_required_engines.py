@@ -26,7 +26,7 @@ def session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     """A test session in this process, with this repository's hooks and nothing required so far."""
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("PREHEAT_REQUIRE_ENGINES", raising=False)
-    pytester.makeini("[pytest]\nmarkers =\n    llamacpp\n    vllm\n    browser\n    slow\n")
+    pytester.makeini("[pytest]\nmarkers =\n    llamacpp\n    vllm\n    browser\n    ray\n    slow\n")
     return pytester
 
 
@@ -37,7 +37,7 @@ def run(session: pytest.Pytester, marker: str, body: str) -> pytest.RunResult:
     return session.runpytest_inprocess(*without, plugins=[conftest])
 
 
-@pytest.mark.parametrize("marker", ["llamacpp", "vllm", "browser"])
+@pytest.mark.parametrize("marker", ["llamacpp", "vllm", "browser", "ray"])
 @pytest.mark.parametrize(("variable", "value"), [("CI", "true"), ("PREHEAT_REQUIRE_ENGINES", "1")])
 def test_a_skipped_engine_fails_where_it_is_required(
     session: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, marker: str, variable: str, value: str

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--until", metavar="TIME", help="Leave out what comes at or after: ISO 8601, epoch seconds, or 24h.")
 @click.option("--no-text", is_flag=True, help="Keep hashes only; such a profile cannot be planned from.")
+@click.option("--on", metavar="CLUSTER", help="Mine on Ray: local, HOST:PORT or ray://HOST:PORT; the same profile.")
 @click.option("--drop-tenant", multiple=True, metavar="NAME", help="Take this tenant out of the profile; may repeat.")
 @click.option("--gexf", type=ResultFile(), metavar="FILE", help="Also write the token-flow graph, which Gephi opens.")
 @click.option("--report", type=ResultFile(), metavar="FILE", help="Also write a page (HTML) of what the log holds.")
@@ -120,6 +121,11 @@ def _mined(logs: list[str], model: Model, settings: MineSettings, flags: dict[st
     renderer = renderer_for(model.rendering)
     until_s = find_cut(logs, flags["until"], 1.0, flags["format"]).until_s if flags["until"] else None
     with Reporter(flags["progress"], flags["quiet"]) as reporter:
+        if flags["on"]:
+            from preheat.distributed.mining import Job, mine_on
+
+            job, say, form = Job(renderer.rendering, settings, until_s), reporter.progress, flags["format"]
+            return mine_on(flags["on"], logs, job, format=form, report=report, progress=say, derived=derived)
 
         def wanted() -> Iterator[Request]:
             for number, request in enumerate(read_requests(logs, format=flags["format"], report=report)):

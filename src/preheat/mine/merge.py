@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from preheat.blocks.bounds import Bounds, prune
 from preheat.errors import BadInput
 from preheat.mine.assembly import NOBODY, Key, Part, assembled, key_of
+from preheat.mine.collection import no_collection
 from preheat.mine.derive import derive
 from preheat.mine.settings import MineSettings
 from preheat.mine.shares import added, coarser
@@ -65,7 +66,8 @@ class Merger:
         for root in self._roots.values():
             forget(root, numbers, self.bucket_s)
 
-    def profile(self) -> Profile:
+    def profile(self, *, derived: bool = True) -> Profile:
+        """What was added, as one. ``derived`` false leaves out what follows from its nodes, and drops no text."""
         shares = {key: {name: added(each) for name, each in found.items()} for key, found in self._shares.items()}
         ends = [share.last_s for found in shares.values() for share in found.values() if share.last_s is not None]
         names = [NOBODY, *self._numbers]
@@ -82,17 +84,21 @@ class Merger:
             bounds=self._bounds,
             skipped=dict(self._skipped),
         )
-        return derive(merged, self.settings)
+        return derive(merged, self.settings) if derived else merged
 
 
-def merge(profiles: Sequence[Profile], settings: MineSettings | None = None) -> Profile:
-    """One profile of all. Raises :class:`BadInput` for none, and for profiles that were rendered or cut otherwise."""
+def merge(profiles: Sequence[Profile], settings: MineSettings | None = None, *, derived: bool = True) -> Profile:
+    """One profile of all; ``derived`` as in :meth:`Merger.profile`.
+
+    Raises :class:`BadInput` for none, and for profiles that were rendered or cut otherwise.
+    """
     if not profiles:
         raise BadInput("there is no profile to merge", "name at least one")
     merger = Merger(profiles[0], max(each.bucket_s for each in profiles), settings)
-    for profile in profiles:
-        merger.add(profile)
-    return merger.profile()
+    with no_collection():
+        for profile in profiles:
+            merger.add(profile)
+        return merger.profile(derived=derived)
 
 
 def without_tenants(profile: Profile, names: Iterable[str], settings: MineSettings | None = None) -> Profile:

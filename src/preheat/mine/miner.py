@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from preheat.blocks.bounds import Bounds, prune
 from preheat.blocks.digests import ID_CHARS, id_digests, ids_as_text, text_digests
@@ -13,6 +11,7 @@ from preheat.blocks.totals import totals
 from preheat.blocks.tree import NO_TENANT, PrefixTree
 from preheat.errors import BadInput
 from preheat.mine.assembly import NOBODY, Key, Part, assembled
+from preheat.mine.collection import no_collection
 from preheat.mine.edges import Edge, NodeMaker
 from preheat.mine.settings import MineSettings
 from preheat.mine.shares import Tally
@@ -26,6 +25,14 @@ _ROOM = 0.75
 _DAY_S = 86_400.0
 OTHERS = "(others)"
 """Whoever came after the bound on tenants was reached."""
+
+
+class NothingToLearn(BadInput):
+    """No request could be used; ``skipped`` counts, by reason, those that there were."""
+
+    def __init__(self, skipped: Counter[str]) -> None:
+        super().__init__("there is nothing to learn from: no request could be used", _why(skipped))
+        self.skipped = skipped
 
 
 class Miner:
@@ -105,12 +112,12 @@ class Miner:
         return tenant
 
     def profile(self, report: ReadReport | None = None, *, derived: bool = True) -> Profile:
-        """The profile of all that was added. Raises :class:`BadInput` when that was nothing.
+        """The profile of all that was added. Raises :class:`NothingToLearn` when that was nothing.
 
         ``derived`` false leaves out what follows from its nodes, and keeps all text: for what is merged at once.
         """
         if not self._tallies:
-            raise BadInput("there is nothing to learn from: no request could be used", _why(self._skipped))
+            raise NothingToLearn(self._skipped)
         names = [NOBODY, *self._tenants]
         end_s = max(tally.last_s for tally in self._tallies.values())
         end_s = 0.0 if end_s == float("-inf") else end_s
@@ -164,18 +171,6 @@ def mine(
         for request in requests:
             miner.add(request)
         return miner.profile(report, derived=derived)
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Without the cyclic garbage collector, which would walk a growing tree over and over and find nothing."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _why(skipped: Counter[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from preheat.errors import BadInput
@@ -103,31 +104,50 @@ def read_requests(paths: Sequence[str], *, format: str | None = None, report: Re
     unknown format or a damaged one, and at the end when there was no request at all. With several files, one of
     unknown format is skipped and counted.
     """
+    refuse_format(format)
+    return _read_files(locate(paths), format, report, ", ".join(paths))
+
+
+def refuse_format(format: str | None) -> None:
+    """Raise :class:`BadInput` where there is no such format."""
     if format is not None and format not in FORMATS:
         raise BadInput(f"there is no format {format!r}", f"known are {', '.join(FORMATS)}")
-    return _read_files(locate(paths), format, report, ", ".join(paths))
 
 
 def _read_files(files: list[str], format: str | None, report: ReadReport, named: str) -> Iterator[Request]:
     before, oddities, repeats = report.requests, Oddities(report), Repeats()
+    forced = format is not None
     try:
         for file in files:
             report.files += 1
             oddities.next_file()
-            yield from _read_file(file, format, report, oddities, repeats, alone=len(files) == 1)
+            with framed(file, format, report, alone=len(files) == 1) as (reader, found):
+                if reader is not None:
+                    yield from _through(reader, found, report, oddities, repeats, forced=forced)
     finally:
         oddities.end()
     if report.requests == before:
-        reasons = "; ".join(f"{count} x {reason}" for reason, count in report.skipped.items())
-        raise BadInput(
-            f"no requests in {named}" + (f": skipped {reasons}" if reasons else ": nothing in it"),
-            "give a log that holds prompts, or force its format",
-        )
+        raise no_requests(report, named)
 
 
-def _read_file(
-    file: str, format: str | None, report: ReadReport, oddities: Oddities, repeats: Repeats, *, alone: bool
-) -> Iterator[Request]:
+def no_requests(report: ReadReport, named: str) -> BadInput:
+    """What to say of logs, ``named``, that were read to their end and held no request at all."""
+    reasons = "; ".join(f"{count} x {reason}" for reason, count in report.skipped.items())
+    return BadInput(
+        f"no requests in {named}" + (f": skipped {reasons}" if reasons else ": nothing in it"),
+        "give a log that holds prompts, or force its format",
+    )
+
+
+@contextmanager
+def framed(
+    file: str, format: str | None, report: ReadReport, *, alone: bool
+) -> Iterator[tuple[Reader[Any] | None, Found]]:
+    """A file's format and its records, for as long as the context lasts.
+
+    No format for an empty file, and for one of unknown format; that one is skipped and counted, or, where the file
+    is ``alone``, raises :class:`UnknownFormat`.
+    """
     name = "stdin" if file == STDIN else file
     with open_stream(file) as stream:
         try:
@@ -136,10 +156,21 @@ def _read_file(
             if alone:
                 raise
             report.skip(name, unknown.reason)
-            return
-        if reader is not None:
-            found = itertools.chain(head, rest)
-            yield from _through(reader, found, report, oddities, repeats, forced=format is not None)
+            reader, head, rest = None, [], iter(())
+        yield reader, itertools.chain(head, rest)
+
+
+def requests_in(reader: str, found: Found, report: ReadReport, repeats: Repeats, *, forced: bool) -> Iterator[Request]:
+    """The requests of some records that :func:`framed` gave, of the format named ``reader``.
+
+    As :func:`read_requests` would give them there; what is odd, and what is repeated, is seen as far as ``report`` and
+    ``repeats`` know of it.
+    """
+    oddities = Oddities(report)
+    try:
+        yield from _through(FORMATS[reader], found, report, oddities, repeats, forced=forced)
+    finally:
+        oddities.end()
 
 
 Found = Iterator[tuple[str, Any]]

@@ -85,3 +85,17 @@ class ReadReport(msgspec.Struct, kw_only=True):
     def note(self, what: str) -> None:
         """Count one thing that is odd, and was read."""
         self.noted[what] = self.noted.get(what, 0) + 1
+
+    def add(self, later: ReadReport) -> None:
+        """Count in what was read after this, or apart from it."""
+        for name in ("files", "lines", "requests", "without_text", "truncated", "bytes"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        for name in ("formats", "skipped", "noted", "time_units"):
+            counts = getattr(self, name)
+            for what, count in getattr(later, name).items():
+                counts[what] = counts.get(what, 0) + count
+        self.quarantine += later.quarantine[: 100 - len(self.quarantine)]
+        times = [each for each in (self.first_s, later.first_s) if each is not None]
+        self.first_s = min(times, default=None)
+        times = [each for each in (self.last_s, later.last_s) if each is not None]
+        self.last_s = max(times, default=None)
