@@ -197,7 +197,8 @@ def work_read(log: str, patience_s: float) -> str:
 
 
 def work_tree(log: str, patience_s: float) -> str:
-    from preheat.mine.miner import Miner, no_collection
+    from preheat.mine.collection import no_collection
+    from preheat.mine.miner import Miner
     from preheat.prompts.render import renderer_for
     from preheat.read.reader import read_requests
     from preheat.records.rendering import Rendering
