@@ -33,7 +33,7 @@ class MineSettings:
     """Clusters kept, largest first."""
     keep_text: bool = True
     """Keep the raw text of prefixes, which warming needs; without it only hashes are kept."""
-    topology_chars: int = 5_000_000
+    topology_chars: int = 3_000_000
     """Characters of distinct prompt text that the token-flow graph is made from: those that most requests hold."""
     topology_subwords: int = 16_000
     """Distinct subwords of the token-flow graph at most; 50 000 is the limit."""
@@ -41,7 +41,7 @@ class MineSettings:
     """Distinct prompts that must hold a subword before it is shown or exported; 32 is the limit."""
     topology_hubs: int = 40
     """Hubs that are named, and drawn."""
-    topology_class_prompts: int = 1_000
+    topology_class_prompts: int = 600
     """Requests' prompts, drawn by hash, whose classes are told for the flow of each class."""
     topology_class_words: int = 50_000
     """Words of distinct text that a class's flow is made from, so that the in-degrees of classes compare."""
