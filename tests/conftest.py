@@ -8,8 +8,12 @@ import os
 from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["contracts.engine_fixtures"]
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")  # a busy machine fails no property
 
 REQUIRED = ("llamacpp", "vllm", "browser", "ray")
 _skipped = pytest.StashKey[list[str]]()

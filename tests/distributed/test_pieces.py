@@ -17,7 +17,7 @@ from preheat.records.request import ReadReport
 LINE = json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.sampled_from([LINE, LINE + b" " * 300, b"[", b'{"torn": ', b"", b"[" + LINE + b"," + LINE + b"]"])),
     st.integers(1, 500),

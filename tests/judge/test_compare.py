@@ -93,7 +93,7 @@ def test_a_warm_value_of_zero_has_no_ratio() -> None:
     assert table(side, side)["hit_rate"].why == "the warm value is zero"
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(TIMES)
 def test_a_run_against_itself_has_ratio_one(values: list[float]) -> None:
     run = replay([request(str(n), value, prompt_ms=value) for n, value in enumerate(values)])
@@ -102,7 +102,7 @@ def test_a_run_against_itself_has_ratio_one(values: list[float]) -> None:
         assert one.ratio_low is None or (one.ratio_low == pytest.approx(1) and one.ratio_high == pytest.approx(1))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2**30))
 def test_the_order_of_either_run_does_not_matter(seed: int) -> None:
     cold, warm = traffic(False, 24), traffic(True, 24)

@@ -18,7 +18,7 @@ def overlaps(at: np.ndarray, boxes: np.ndarray, gap: float = 0.0) -> int:  # typ
     return int(over.sum() - len(at)) // 2
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 40), st.integers(0, 2**31), st.floats(0, 1))
 def test_boxes_stay_in_the_frame_and_apart(count: int, seed: int, linked: float) -> None:
     draw = np.random.default_rng(seed)

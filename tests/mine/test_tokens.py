@@ -45,7 +45,7 @@ def _prefix(profile: Profile, number: int) -> tuple[str, int, int]:
 
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), min_size=4, max_size=30).map("".join), min_size=1, max_size=8))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_paths_tokens_are_those_of_its_text(tokenizer: Tokenizer, prompts: list[str]) -> None:
     counted = count_tokens(_profile(prompts), tokenizer.counts, "tiny", least=1)
     for number in range(len(counted.nodes)):
@@ -60,7 +60,7 @@ def test_a_paths_tokens_are_those_of_its_text(tokenizer: Tokenizer, prompts: lis
 
 
 @given(st.lists(st.text(st.sampled_from("013法国请"), min_size=64, max_size=400), min_size=1, max_size=6))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_without_words_it_is_off_by_a_token_or_two_an_edge(tokenizer: Tokenizer, prompts: list[str]) -> None:
     counted = count_tokens(
         _profile([*prompts, *(prompt[:128] + "1" * 64 for prompt in prompts)]), tokenizer.counts, least=1

@@ -96,7 +96,7 @@ _messages = st.lists(
 _tools = st.none() | st.lists(st.fixed_dictionaries({"name": st.text(max_size=5)}), min_size=1, max_size=2)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(messages=_messages, tools=_tools, share=st.floats(0, 1))
 @example(messages=[Message(role="user", content="a <")], tools=None, share=0.6)
 def test_a_prefix_parsed_and_rendered_again_starts_the_same(messages: Any, tools: Any, share: float) -> None:

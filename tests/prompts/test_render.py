@@ -178,7 +178,7 @@ _AS_JSON = "{{ messages | tojson }}{% if tools %}{{ tools | tojson }}{% endif %}
     rest=st.text(st.sampled_from("xyz \n"), min_size=1, max_size=8),
     more=st.lists(st.text(max_size=5), max_size=2),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_cut_request_is_a_prefix_of_whatever_it_was(
     template: str | None, contents: list[str], rest: str, more: list[str]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.otlp_bytes import any_value, attributes, export, field, log_record, span, varint
@@ -117,14 +117,12 @@ _plain = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text(min_size=1, max_size=9), _plain, max_size=4))
 def test_attributes_come_back_as_they_were(said: dict[str, Any]) -> None:
     found = export_of(export(span("a", said)), lambda: None)
     assert found["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["attributes"] == said
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200) | st.integers(0, 2**32).map(lambda seed: _mutated(seed)))
 def test_any_bytes_give_requests_or_a_reason(data: bytes) -> None:
     OTLP_MESSAGES.opens(data)

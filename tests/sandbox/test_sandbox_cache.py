@@ -219,5 +219,5 @@ class AgainstTheNaiveModel(RuleBasedStateMachine):
         assert set(self.cache.eviction_order()) == {chain_of(prefix, BLOCK)[-1] for prefix in idle}
 
 
-AgainstTheNaiveModel.TestCase.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+AgainstTheNaiveModel.TestCase.settings = settings(max_examples=40, stateful_step_count=40)
 TestAgainstTheNaiveModel = AgainstTheNaiveModel.TestCase

@@ -42,6 +42,8 @@ def completed(text: str) -> Any:
                     break
                 safe = piece.end()
             case _:
+                if not closers:
+                    break
                 safe = piece.start()
         if len(closers) > _DEEPEST:
             break
