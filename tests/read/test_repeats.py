@@ -92,7 +92,7 @@ def test_which_calls_are_around_others(calls: list[Seen | None], outer: set[int]
 
 def test_a_large_export_is_not_hashed_for_each_of_its_spans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[object] = []
-    monkeypatch.setattr(oddities.xxhash, "xxh3_64_intdigest", lambda record: hashed.append(record) or 0)
+    monkeypatch.setattr(oddities, "xxh3_64_intdigest", lambda record: hashed.append(record) or 0)
     (tmp_path / "log").write_text(json.dumps({"spans": [_span(str(number)) for number in range(9)]}))
     assert len(_read([tmp_path / "log"])[0]) == 9
     assert hashed == []

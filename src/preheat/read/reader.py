@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -207,7 +208,10 @@ def _detect(name: str, readers: Sequence[Reader[Any]], found: Found, head: list[
             break
     if not head:
         return None
-    tried = "; ".join(f"{format}: {reason}" for format, reason in refusals.items())
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for format, reason in refusals.items():
+        alike[reason].append(format)
+    tried = "; ".join(f"{', '.join(formats)}: {reason}" for reason, formats in alike.items())
     raise UnknownFormat(
         f"{name} is of no known format. Tried {tried}", f"force one with --format: {', '.join(FORMATS)}"
     )
