@@ -10,6 +10,7 @@ import shutil
 import signal
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,10 @@ _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "GRPC_VERBOSITY": "NONE",
+    "RAY_ENABLE_AUTO_CONNECT": "0",
 }
-"""Nothing is told to Ray's makers, nor written between our own lines."""
+"""Nothing is told to Ray's makers, nor written between our own lines; and no cluster takes the place of a lost one."""
+_LARGE_BYTES = 100_000
 _TICK_S = 2.0
 _SLOTS_EVERY_S = 5.0
 _SHORT_PATH = 30
@@ -54,6 +57,8 @@ def connected(cluster: str, settings: DistributedSettings) -> Iterator[Executor]
             options = {"address": cluster}
         sink = stack.enter_context(Path(os.devnull).open("w"))
         stack.enter_context(contextlib.redirect_stdout(sink))  # where Ray's driver tells of nodes that died
+        stack.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", module="ray")
         stack.callback(_leave, ray)
         _join(ray, cluster, options)
         yield _Ray(ray, cluster, settings.without_workers_s)
@@ -106,6 +111,7 @@ def _join(ray: Any, cluster: str, options: dict[str, Any]) -> None:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         ray.init(**options, log_to_driver=False, logging_level=logging.CRITICAL)
+        logging.getLogger("ray").setLevel(logging.CRITICAL)
     except PreheatError:
         raise
     except ray.exceptions.AuthenticationError as error:
@@ -169,7 +175,12 @@ class _Ray:
         if remote is None:
             remote = self._ray.remote(num_cpus=1, max_retries=0)(function)
             self._functions[function] = remote
-        return self._told(lambda: remote.remote(*arguments))
+        return self._told(lambda: remote.remote(*map(self._placed, arguments)))
+
+    def _placed(self, argument: Any) -> Any:
+        """What is large goes by way of the object store; a client would warn of it otherwise."""
+        large = isinstance(argument, bytes) and len(argument) > _LARGE_BYTES
+        return self._ray.put(argument) if large else argument
 
     def wait(self, handles: Sequence[Any]) -> Sequence[Any]:
         self.slots()
@@ -190,7 +201,8 @@ class _Ray:
 
     def cancel(self, handle: Any) -> None:
         with contextlib.suppress(Exception):
-            self._ray.cancel(handle, force=True)
+            if self._ray.is_initialized():
+                self._ray.cancel(handle, force=True)
 
     def _cause(self, error: Any) -> Exception:
         cause = error.cause
@@ -204,9 +216,13 @@ class _Ray:
         return cause if isinstance(cause, Exception) else EngineFailed(" ".join(str(error).split())[:300])
 
     def _told(self, call: Callable[[], Any]) -> Any:
+        import grpc
+
         try:
             return call()
-        except ConnectionError as error:
+        except (OSError, grpc.RpcError, self._ray.exceptions.RayError) as error:
+            if isinstance(error, self._ray.exceptions.RayError) and self._ray.is_initialized():
+                raise
             raise EngineUnreachable(
                 f"the connection to the Ray cluster at {self._cluster} is lost", "see its head node, and mine again"
             ) from error
