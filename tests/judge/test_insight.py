@@ -22,7 +22,7 @@ from preheat.records.request import Request
 SECRETS = ("jane.roe@corp.example", "sk-proj-Ab12Cd34Ef56Gh78Ij90", "13800138000")
 
 
-def profile(start_s: float = 0.0) -> Profile:
+def profile(start_s: float = 0.0, bucket_s: float = 300.0) -> Profile:
     body = f"Write to {SECRETS[0]} with key {SECRETS[1]} or call {SECRETS[2]}; answer from the passages below. " * 2
     texts = [
         f"{body}{n % 30} {'Wexford' if n == 7 else 'everybody'} asks about topic {n}, {n * 7919}" for n in range(90)
@@ -31,7 +31,7 @@ def profile(start_s: float = 0.0) -> Profile:
         Request(id=str(n), prompt=text, time_s=start_s + 3600.0 * (n % 48), tenant=f"t{n % 3}")
         for n, text in enumerate(texts)
     ]
-    return mine(made, renderer_for(Rendering()), MineSettings(block_chars=8))
+    return mine(made, renderer_for(Rendering()), MineSettings(block_chars=8, bucket_s=bucket_s))
 
 
 def test_no_secret_reaches_the_evidence_or_the_page() -> None:
@@ -58,6 +58,8 @@ def test_hours_are_of_the_logs_own_clock() -> None:
     later = insight(profile(start_s=1_750_032_000.0))
     assert later.epoch
     assert later.hours == expected  # that instant is a midnight UTC
+    assert insight(profile(bucket_s=3600.0)).hours == expected
+    assert insight(profile(bucket_s=7200.0)).hours == []
 
 
 def test_a_log_without_times_has_no_hours() -> None:

@@ -115,6 +115,7 @@ def test_without_times_what_others_asked_for_counts() -> None:
     requests.append(Request(id="2", prompt=words(60)))
     profile = profile_of(requests)
     assert explained(profile, requests[0]).found_blocks == len(SYSTEM) // 64
+    assert [(each.first_s, each.last_s) for each in explained(profile, requests[0]).segments] == [(None, None)]
     assert explained(profile, requests[2]).found_blocks == 0
 
 

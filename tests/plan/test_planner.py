@@ -113,6 +113,32 @@ async def test_a_log_with_nothing_worth_warming_gives_an_empty_plan() -> None:
     profile = profile_of([completion(words("only", "once"), 0.0), completion(words("later"), 90 * 86_400.0)])
     plan = await plan_of(profile, min_use_probability=0.99, budget_bytes=1, measure=count)
     assert plan.items == []
+    assert any("no prefix is likely" in note for note in plan.notes)
+
+
+async def test_prompts_shorter_than_a_block_give_an_empty_plan_that_says_so() -> None:
+    plan = await plan_of(profile_of([completion("hi", 0.0), completion("ho", 1.0)]))
+    assert plan.items == []
+    assert any("a whole block" in note for note in plan.notes)
+
+
+async def test_text_that_was_dropped_takes_no_candidates_place() -> None:
+    profile = profile_of(CHATS, kept_chars=5 * BLOCK)
+    dropped = sum(node.text is None for node in profile.nodes)
+    assert 0 < dropped < len(profile.nodes)
+    for strategy in ("preheat", "every-prompt"):
+        plan = await plan_of(profile, strategy=strategy, max_candidates=len(profile.nodes) - dropped)
+        assert plan.items
+        assert all(any((request.prompt or "").startswith(item.text) for request in CHATS) for item in plan.items)
+
+
+async def test_a_trace_beside_the_log_is_no_second_model() -> None:
+    trace = Request(id="t", time_s=0.0, blocks=(1, 2), block_tokens=16)
+    log = [*log_of(*[request.prompt or "" for request in CHATS], model="theirs"), trace]
+    plan = await plan_of(profile_of(log), engine=engine_of())
+    assert plan.items
+    with pytest.raises(BadInput, match="trace of block ids"):
+        await plan_of(profile_of([trace]))
 
 
 async def test_what_cannot_be_asked_for() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.errors import BadInput
-from preheat.records.units import parse_bytes, parse_seconds, parse_time, show_bytes, show_seconds
+from preheat.records.units import parse_bytes, parse_seconds, parse_time, show_bytes, show_moment, show_seconds
 
 
 @pytest.mark.parametrize(
@@ -164,3 +164,11 @@ def test_any_text_is_a_size_or_bad_input(text: str) -> None:
             assert parse(text) < float("inf")
         except BadInput:
             continue
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0, "0 s"), (19.0, "19 s"), (2.34, "2.3 s"), (1_700_000_000.26, "1700000000.3 s"), (-5.0, "-5 s")],
+)
+def test_a_moment_is_shown_to_a_tenth_of_a_second(seconds: float, shown: str) -> None:
+    assert show_moment(seconds) == shown

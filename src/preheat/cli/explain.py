@@ -8,7 +8,7 @@ import click
 
 from preheat.cli.options import Number, log_format_option, output_options, template_option
 from preheat.errors import BadInput
-from preheat.records.units import show_seconds
+from preheat.records.units import show_moment, show_seconds
 
 if TYPE_CHECKING:
     from preheat.records.explanation import Divergence, Explanation, Segment
@@ -87,11 +87,11 @@ def print_explanation(told: Explanation) -> None:
     from preheat.cli.show import print_facts
     from preheat.prompts.redaction import excerpt
 
-    when = "without a time" if told.time_s is None else f"at {told.time_s:g} s"
+    when = "without a time" if told.time_s is None else f"at {show_moment(told.time_s)}"
     tenant = "" if told.tenant is None else f", tenant {excerpt(told.tenant, 24)}"
     click.echo(f"request {excerpt(told.id, 60)} ({excerpt(told.source, 120)}) {when}{tenant}")
     if told.segments:
-        click.echo(f"{'blocks':>13} {'requests':>9}  {'first, last seen':<24} {'tenants':<28} ends with")
+        click.echo(f"{'blocks':>13} {'requests':>9}  {'first, last seen':<28} {'tenants':<28} ends with")
     for segment in told.segments:
         _print_segment(segment)
     if told.divergence is not None:
@@ -105,11 +105,14 @@ def _print_segment(segment: Segment) -> None:
     from preheat.prompts.redaction import excerpt
 
     span = f"{segment.from_block}-{segment.to_block}"
-    seen = f"{segment.first_s:g} s, {segment.last_s:g} s" if segment.seen else "not seen before"
+    seen = "not seen before"
+    if segment.seen:
+        times = [each for each in (segment.first_s, segment.last_s) if each is not None]
+        seen = ", ".join(show_moment(each) for each in times) or "at no known time"
     named = [f"{excerpt(name, 10)} ({count})" for name, count in list(segment.tenants.items())[:_TENANTS]]
     more = f" +{len(segment.tenants) - _TENANTS}" if len(segment.tenants) > _TENANTS else ""
     end = segment.ends_with[-44:] or "(no text kept)"
-    click.echo(f"{span:>13} {segment.requests:>9}  {seen:<24} {', '.join(named) + more or '-':<28} {end}")
+    click.echo(f"{span:>13} {segment.requests:>9}  {seen:<28} {', '.join(named) + more or '-':<28} {end}")
 
 
 def _print_divergence(told: Divergence) -> None:
@@ -121,7 +124,8 @@ def _print_divergence(told: Divergence) -> None:
     click.echo(f"  here     {told.here}")
     if told.nearest:
         click.echo(f"  nearest  {told.nearest}")
-        click.echo(f"           {told.requests} requests go on so, the last at {told.last_s:g} s")
+        last = "" if told.last_s is None else f", the last at {show_moment(told.last_s)}"
+        click.echo(f"           {told.requests} requests go on so{last}")
     else:
         click.echo("  nothing that had been seen goes on from there, as far as text was kept")
     if told.after:

@@ -143,7 +143,8 @@ def summary(profile: Profile) -> dict[str, object]:
     """What a profile amounts to, with denominators."""
     shared = sum(node.blocks * (node.count - 1) for node in profile.nodes)
     rate = shared / profile.blocks if profile.blocks else 0.0
-    span = f"over {profile.end_s - profile.start_s:.0f} s, cold start"
+    timed = any(share.first_s is not None for each in profile.partitions for share in each.shares.values())
+    span = f"over {profile.end_s - profile.start_s:.0f} s" if timed else "in the order of the log, which has no times"
     inside = sum(cluster.share for cluster in profile.clusters)
     return {
         "requests": profile.requests,
@@ -153,7 +154,7 @@ def summary(profile: Profile) -> dict[str, object]:
         "partitions (model, adapter)": len(profile.partitions),
         f"blocks of {_unit(profile)}": profile.blocks,
         "distinct blocks": profile.distinct_blocks,
-        "seen before": f"{rate:.1%} of {profile.blocks} blocks, {span}",
+        "seen before": f"{rate:.1%} of {profile.blocks} blocks, {span}, cold start",
         "tree nodes": len(profile.nodes),
         "pruned nodes": profile.pruned_nodes,
         "counts are short by at most": profile.count_error,

@@ -112,16 +112,18 @@ def _piped(flags: dict[str, Any]) -> bool:
 
 def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
     from preheat.cli.show import print_facts, print_json, shown
+    from preheat.records.units import show_moment
 
     if flags["json"] and not _piped(flags):
         print_json(report)
         return
+    times = [each for each in (report.first_s, report.last_s) if each is not None]
     facts: dict[str, object] = {
         "files": report.files,
         "formats": ", ".join(f"{name} ({count})" for name, count in report.formats.items()),
         "lines": report.lines,
         "requests": report.requests,
-        "first, last": "the log has no times" if report.first_s is None else f"{report.first_s:g}, {report.last_s:g} s",
+        "first, last": "the log has no times" if not times else ", ".join(show_moment(each) for each in times),
     }
     if report.without_text:
         facts["without text"] = f"{report.without_text} (a trace: block ids, or arrivals and lengths)"

@@ -60,12 +60,13 @@ def print_run(run: ReplayRun) -> None:
     from preheat.cli.show import print_facts, print_note, print_reasons
     from preheat.judge.judge import judge
     from preheat.judge.values import show
-    from preheat.records.units import show_seconds
+    from preheat.records.units import show_moment, show_seconds
 
     evidence = judge(cold=None, warm=run, title=run.label)
     facts: dict[str, object] = {
         "sent": f"{len(run.requests)} of {run.window_requests} requests of the {show_seconds(run.window_s)} from "
-        f"{run.from_s:g} s of the log, at {run.speed:.3g} x the recorded pace, in {show_seconds(run.duration_s)}"
+        f"{show_moment(run.from_s)} of the log, at {run.speed:.3g} x the recorded pace, "
+        f"in {show_seconds(run.duration_s)}"
     }
     for metric in evidence.warm:
         if metric.value is not None:

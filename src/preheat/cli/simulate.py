@@ -9,7 +9,7 @@ import click
 
 from preheat.cli.options import Number, ResultFile, log_format_option, output_options, template_option
 from preheat.errors import BadInput
-from preheat.records.units import parse_bytes, parse_time, show_bytes, show_seconds
+from preheat.records.units import parse_bytes, parse_time, show_bytes, show_moment, show_seconds
 
 if TYPE_CHECKING:
     from preheat.read.accesses import Asked
@@ -136,7 +136,9 @@ def _since(given: str | None, asked: Asked) -> float | None:
         raise BadInput("the log has no times, so that nothing in it is after --from", "leave out --from")
     since_s = parse_time(given, float(known.min()))
     if since_s > known.max():
-        raise BadInput("nothing in the log is at or after --from", f"its last request is at {known.max():g} s")
+        raise BadInput(
+            "nothing in the log is at or after --from", f"its last request is at {show_moment(float(known.max()))}"
+        )
     return since_s
 
 
@@ -170,7 +172,9 @@ def _facts(curve: CapacityCurve, asked: Asked) -> dict[str, object]:
     window = "the whole log, cold start; it has no times"
     if curve.start_s is not None and curve.end_s is not None:
         since_s = curve.start_s if curve.counted_from_s is None else curve.counted_from_s
-        window = f"from {since_s:g} s to {curve.end_s:g} s, cold start at {curve.start_s:g} s"
+        window = (
+            f"from {show_moment(since_s)} to {show_moment(curve.end_s)}, cold start at {show_moment(curve.start_s)}"
+        )
         window += f" ({show_seconds(curve.end_s - since_s)})"
     by_length = "prompt lengths are not known"
     if curve.length is not None and curve.ceiling_length_hit_rate is not None:

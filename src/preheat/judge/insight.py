@@ -37,7 +37,7 @@ def _line(cluster: Cluster) -> ClusterLine:
 
 
 def _hours(profile: Profile) -> list[int]:
-    """Requests by hour of the day, as far as they had a time; empty where none had."""
+    """Requests by hour of the day, as far as they had a time; empty where none had, or is told by longer buckets."""
     arrivals = profile.arrivals
     if not arrivals:
         arrivals = {}
@@ -45,7 +45,7 @@ def _hours(profile: Profile) -> list[int]:
             if node.parent < 0:
                 for bucket, count in node.arrivals.items():
                     arrivals[bucket] = arrivals.get(bucket, 0) + count
-    if profile.end_s <= profile.start_s or not arrivals:
+    if profile.end_s <= profile.start_s or not arrivals or profile.bucket_s > _HOUR_S:
         return []
     hours = [0] * _HOURS
     for bucket, count in arrivals.items():

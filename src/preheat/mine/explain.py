@@ -157,8 +157,8 @@ class _Walk:
                     to_block=step.to_block,
                     requests=node.count,
                     tenants={redact(name): count for name, count in node.tenants.items()},
-                    first_s=node.first_s,
-                    last_s=node.last_s,
+                    first_s=node.first_s if node.untimed < node.count else None,
+                    last_s=_last_s(node),
                     seen=self._seen(node),
                     ends_with=tail_excerpt(text, _SHOWN),
                 )
@@ -184,7 +184,7 @@ class _Walk:
             here=excerpt((before + here)[start:], _SHOWN),
             nearest=excerpt((before + text)[start:], _SHOWN) if text else "",
             requests=0 if number < 0 else self.profile.nodes[number].count,
-            last_s=None if number < 0 else self.profile.nodes[number].last_s,
+            last_s=None if number < 0 else _last_s(self.profile.nodes[number]),
             cause=None if best is None else best.cause,
             after="" if best is None else excerpt(best.after, _SHOWN),
         )
@@ -242,6 +242,11 @@ class _Walk:
         if self.profile.chars_per_token:
             return size / self.profile.chars_per_token, f"the profile ({self.profile.tokenizer})"
         return size / ASSUMED_CHARS_PER_TOKEN, f"assumed: {ASSUMED_CHARS_PER_TOKEN:g} characters a token"
+
+
+def _last_s(node: Node) -> float | None:
+    """``None`` where no request through the node has a time."""
+    return node.last_s if node.untimed < node.count else None
 
 
 def common_digests(left: bytes, right: bytes) -> int:

@@ -18,10 +18,10 @@ def choose_partitions(
 ) -> list[Candidate]:
     """Candidates of the partitions that the engine serves.
 
-    A log with one model (or none named) is taken to be the engine's. With several, the names must match the engine's
-    models, directly or through an alias, or one is chosen by ``settings.model``.
+    A log with one model (or none named) is taken to be the engine's; a trace's does not count. With several, the names
+    must match the engine's models, directly or through an alias, or one is chosen by ``settings.model``.
     """
-    models = {partition.model for partition in profile.partitions}
+    models = {partition.model for partition in profile.partitions if partition.block_tokens is None}
     wanted = _wanted(models, settings, engine)
     if wanted == models:
         return candidates
@@ -52,7 +52,7 @@ def _wanted(models: set[str | None], settings: PlanSettings, engine: EngineInfo 
     matching: set[str | None] = {model for model in models if model is not None and aliases.get(model, model) in served}
     if not matching:
         raise BadInput(
-            f"the log names {len(models)} models ({named}) and the engine serves none of them ({engine.model})",
+            f"the log's models are {named}, and the engine serves none of them ({engine.model})",
             "say which is meant: --model-alias LOG_NAME=ENGINE_NAME",
         )
     return matching

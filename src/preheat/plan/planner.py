@@ -51,6 +51,7 @@ async def make_plan(
     candidates = strategy.propose(profile, Forecast(profile, at_s, settings.window_s), settings)
     candidates = choose_partitions(candidates, profile, settings, engine, other)
     budget, notes = _budget(settings, cost, engine)
+    notes += _empty(candidates, profile, settings) if not other else []
     retention = engine.retention if engine else Retention.BLOCKS
     select = partial(_select, candidates, strategy, retention)
     tokens = _estimated(candidates, profile, cost)
@@ -93,11 +94,25 @@ async def make_plan(
 def _strategy(settings: PlanSettings, profile: Profile) -> Strategy:
     if settings.strategy not in STRATEGIES:
         raise BadInput(f"there is no strategy {settings.strategy!r}", f"choose one of: {', '.join(STRATEGIES)}")
-    if not profile.has_text:
+    if not profile.has_text and profile.nodes:
+        traces = all(profile.partitions[node.partition].block_tokens is not None for node in profile.nodes)
         raise BadInput(
-            "the profile has no text, so nothing in it can be warmed", "mine a log that has prompts, without --no-text"
+            "the profile has no text, so nothing in it can be warmed",
+            "mine a log that has prompts: its log is a trace of block ids" if traces else "mine without --no-text",
         )
     return STRATEGIES[settings.strategy]
+
+
+def _empty(candidates: list[Candidate], profile: Profile, settings: PlanSettings) -> list[str]:
+    """Why there is nothing to choose from, where that is so and was not asked for."""
+    if candidates or settings.strategy == "none":
+        return []
+    if not profile.nodes:
+        return [f"nothing to warm: no prompt of the log has a whole block of {profile.block_chars} characters"]
+    if settings.strategy == "preheat":
+        floor = f"{settings.min_use_probability:.0%}"
+        return [f"nothing to warm: no prefix is likely to be asked for again within a day (at least {floor})"]
+    return ["nothing to warm: the strategy found no prompt whose text was kept"]
 
 
 def _budget(settings: PlanSettings, cost: CostModel, engine: EngineInfo | None) -> tuple[Budget, list[str]]:

@@ -10,7 +10,7 @@ from preheat.errors import BadInput
 from preheat.files.locate import locate
 from preheat.read.reader import read_requests
 from preheat.records.request import ReadReport, Request
-from preheat.records.units import parse_time, show_seconds
+from preheat.records.units import parse_time, show_moment, show_seconds
 
 _LAST_S = 1e-3
 
@@ -50,7 +50,7 @@ def find_cut(
         start_s, end_s = min(start_s, time_s), max(end_s, time_s)
     if end_s <= start_s:
         raise BadInput(
-            f"all requests of the log are at one moment ({start_s:g} s): there is no before and after",
+            f"all requests of the log are at one moment ({show_moment(start_s)}): there is no before and after",
             "give a longer log",
         )
     if end_s - start_s <= window_s:
@@ -94,7 +94,8 @@ class Split:
                 self.later.append(request)
         self.later.sort(key=lambda request: request.time_s or 0.0)
         if not self.later:
+            after = f"the {show_seconds(cut.window_s)} after the cut at {show_moment(cut.until_s)}"
             raise BadInput(
-                f"the log holds no request in the {show_seconds(cut.window_s)} after the cut at {cut.until_s:g} s",
+                f"the log holds no request in {after}",
                 "choose another --until or a longer --window",
             )

@@ -14,16 +14,16 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of the prompt that lies in one edge of the profile's tree: blocks ``from_block`` to ``to_block``.
 
     ``requests`` of the profile pass all of it, those of ``tenants`` among them; it was asked for from ``first_s`` to
-    ``last_s``. ``seen`` says that its first request came before this one. ``ends_with`` is the redacted end of its
-    text, empty where that was not kept.
+    ``last_s`` (``None``: at times that the log does not give). ``seen`` says that its first request came before this
+    one. ``ends_with`` is the redacted end of its text, empty where that was not kept.
     """
 
     from_block: int
     to_block: int
     requests: int
     tenants: dict[str, int]
-    first_s: float
-    last_s: float
+    first_s: float | None
+    last_s: float | None
     seen: bool
     ends_with: str = ""
 

@@ -84,6 +84,11 @@ def show_bytes(count: float) -> str:
     raise AssertionError("unreachable")
 
 
+def show_moment(seconds: float) -> str:
+    """A moment of the log's own clock, to a tenth of a second: 1700000000.25 → ``1700000000.2 s``."""
+    return f"{round(seconds, 1):.13g} s"
+
+
 def show_seconds(seconds: float) -> str:
     """75 → ``1m15s``; short spans keep one decimal."""
     if round(seconds, 1) < 60:

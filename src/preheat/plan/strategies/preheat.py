@@ -9,15 +9,17 @@ from preheat.records.profile import Profile
 
 
 def propose_preheat(profile: Profile, forecast: Forecast, settings: PlanSettings) -> list[Candidate]:
-    """Nodes whose chance of use within a day reaches ``min_use_probability``, the most promising first.
+    """Nodes with text whose chance of use within a day reaches ``min_use_probability``, the most promising first.
 
-    A parent is at least as likely as its children, so the set is closed under parents by itself.
+    A parent is at least as likely as its children, so the set is closed under parents by itself; it keeps its text
+    where they keep theirs.
     """
     floor = settings.min_use_probability
-    expectations = [forecast.of(node) for node in profile.nodes]
-    likely = {number: found for number, found in enumerate(expectations) if found.in_day >= floor}
+    nodes = profile.nodes
+    expected = [forecast.of(node) for node in nodes]
+    likely = {n: found for n, found in enumerate(expected) if found.in_day >= floor and nodes[n].text is not None}
     if len(likely) > settings.max_candidates:
-        worth = {number: found.in_window * profile.nodes[number].blocks for number, found in likely.items()}
+        worth = {number: found.in_window * nodes[number].blocks for number, found in likely.items()}
         best = sorted(worth, key=lambda number: -worth[number])[: settings.max_candidates]
         likely = {number: likely[number] for number in best}
-    return forest(profile, likely, lambda number: expectations[number])
+    return forest(profile, likely, lambda number: expected[number])
