@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib.util
+import io
 import json
 import os
 import subprocess
@@ -93,7 +94,7 @@ def grow(log: str, folder: Path, patience_s: float) -> None:
             for number, line in enumerate(lines_of(log)):
                 if number == count:
                     break
-                file.write(line + b"\n")
+                file.write(line)
         spent = [run(row, str(part), patience_s)[0] for row in GROWING]
         shown = "".join(f"{each:>14.2f}{1e6 * each / count:>8.1f}" for each in spent)
         print(f"{percent:>3} %   {count:>10}{shown}", flush=True)
@@ -168,12 +169,8 @@ def chunks(log: str) -> Iterator[bytes]:
 
 
 def lines_of(log: str) -> Iterator[bytes]:
-    left = b""
-    for chunk in chunks(log):
-        *whole, left = (left + chunk).split(b"\n")
-        yield from whole
-    if left:
-        yield left
+    with open_stream(log) as stream:
+        yield from io.BufferedReader(stream, 1 << 18)
 
 
 def work_floor(log: str, patience_s: float) -> str:
