@@ -23,6 +23,11 @@ SAYS: dict[str, list[str]] = {
         r"a second time: \{'ALREADY': \d+\}",
     ],
     "04-compare-strategies": [r"preheat +\d+ +\d+ +\d", r"clusters +\d", r"every-prompt +\d", r"none +0 +0 +\d"],
+    "06-merge-profiles-and-recognise": [
+        r"the same as mined at once: True",
+        r"\d+ requests, +\d+\.\d% of all blocks, [a-z-]+",
+        r"[1-9]\d\d of the \d{3} prompts that came later are of a template that was seen before",
+    ],
     "05-judge-two-replays": [r"Warming cut the mean TTFT", r"Promise residency>=0.95: kept", r"report: .*report\.html"],
 }
 
