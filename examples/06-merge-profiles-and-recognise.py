@@ -28,7 +28,8 @@ def main() -> None:
     first, second = list(islice(requests, PART)), list(islice(requests, PART))
     merged = merge([mine(first, renderer), mine(second, renderer)])
     whole = mine(first + second, renderer)
-    print(
+    same = merged == whole
+    print(f"merged: {merged.requests} requests, {len(merged.nodes)} nodes; the same as mined at once: {same}")
         f"merged: {merged.requests} requests, {len(merged.nodes)} nodes; the same as mined at once: {merged == whole}"
     )
 
