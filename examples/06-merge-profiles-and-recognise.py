@@ -30,8 +30,6 @@ def main() -> None:
     whole = mine(first + second, renderer)
     same = merged == whole
     print(f"merged: {merged.requests} requests, {len(merged.nodes)} nodes; the same as mined at once: {same}")
-        f"merged: {merged.requests} requests, {len(merged.nodes)} nodes; the same as mined at once: {merged == whole}"
-    )
 
     print("\nThe largest clusters (text is redacted wherever it is shown):")
     for cluster in merged.clusters[:5]:
