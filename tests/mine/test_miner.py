@@ -215,3 +215,21 @@ def test_many_tenants_are_counted_together() -> None:
     profile = mine(log, RENDERER, MineSettings(block_chars=4, max_tenants=10))
     assert profile.tenants[OTHERS] == 20
     assert sum(profile.tenants.values()) == 30
+
+
+def test_models_past_the_bound_are_left_out_and_counted() -> None:
+    settings = MineSettings(block_chars=4, max_partitions=3)
+    profile = mine([completion("same", model=f"m{number % 5}") for number in range(10)], RENDERER, settings)
+    assert [each.model for each in profile.partitions] == ["m0", "m1", "m2"]
+    assert profile.requests == 6
+    assert profile.skipped == {"of a model or adapter beyond the first 3": 4}
+
+
+def test_tenants_of_many_models_are_bounded_together() -> None:
+    log = [completion("same", model=f"m{n % 4}", tenant=f"t{n % 7}" if n % 3 else None) for n in range(200)]
+    profile = mine(log, RENDERER, MineSettings(block_chars=4, max_shares=5))
+    assert profile.requests == 200
+    assert sum(len(each.shares) for each in profile.partitions) <= 5 + 2 * 4  # no tenant, and the others
+    assert OTHERS in profile.tenants
+    assert sum(profile.tenants.values()) == sum(request.tenant is not None for request in log)
+    assert all(sum(node.tenants.values()) <= node.count for node in profile.nodes)

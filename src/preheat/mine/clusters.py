@@ -124,6 +124,9 @@ def _regrouped(profile: Profile, found: Trunks, rows: list[list[int]], settings:
         else:
             result.append(row)
     for each in by_partition.values():
+        if len(each) == 1:
+            result.append(each[0][2])
+            continue
         each.sort()
         some = each[: settings.cluster_sample]
         vectors = shared_vectors([prefix(profile, last) for _, last, _ in some])

@@ -39,15 +39,14 @@ class Merger:
         _check(self._first, profile)
         factor = _factor(profile.bucket_s, self.bucket_s)
         bounds = self._bounds
-        for number, partition in enumerate(profile.partitions):
+        roots = stems_of(profile, self._numbers, factor)
+        for partition, root in zip(profile.partitions, roots, strict=True):
             key = key_of(partition)
             shares = self._shares.setdefault(key, {})
             for name, share in partition.shares.items():
                 shares.setdefault(name, []).append(coarser(share, factor))
-            root = stems_of(profile, number, self._numbers, factor)
-            graft(
-                self._roots.setdefault(key, Stem.root()), root, bounds.error, profile.count_error, profile.block_chars
-            )
+            ours = self._roots.setdefault(key, Stem.root())
+            graft(ours, root, bounds.error, profile.count_error, profile.block_chars)
         bounds.error += profile.count_error
         bounds.pruned += profile.pruned_nodes
         self._skipped.update(profile.skipped)
@@ -70,12 +69,9 @@ class Merger:
         """What was added, as one. ``derived`` false leaves out what follows from its nodes, and drops no text."""
         shares = {key: {name: added(each) for name, each in found.items()} for key, found in self._shares.items()}
         ends = [share.last_s for found in shares.values() for share in found.values() if share.last_s is not None]
+        end_s = max(ends, default=0.0)
         names = [NOBODY, *self._numbers]
-        parts = [
-            Part(key, found, edges_of(self._roots[key], names, max(ends, default=0.0)))
-            for key, found in shares.items()
-            if found
-        ]
+        parts = [Part(key, found, edges_of(self._roots[key], names, end_s)) for key, found in shares.items() if found]
         merged = assembled(
             parts,
             rendering=self._first.rendering,

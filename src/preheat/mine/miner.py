@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from preheat.blocks.bounds import Bounds, prune
@@ -16,7 +16,7 @@ from preheat.mine.edges import Edge, NodeMaker
 from preheat.mine.settings import MineSettings
 from preheat.mine.shares import Tally
 from preheat.prompts.render import PromptNotRenderable, Renderer
-from preheat.records.profile import Profile
+from preheat.records.profile import Profile, Share
 from preheat.records.request import ReadReport, Request
 
 _Asking = tuple[PrefixTree, Tally, int]
@@ -52,6 +52,7 @@ class Miner:
 
     def add(self, request: Request) -> None:
         """Count one request in. One whose template refuses it is counted as skipped, with the reason."""
+        lengths_only = False
         if request.messages or request.prompt is not None:
             try:
                 prompt = self._render(request)
@@ -60,13 +61,16 @@ class Miner:
                 self._skipped[f"not renderable: {refusal.message.removeprefix(where)}"] += 1
                 return
             asking = request.model, request.adapter, request.tenant
-            tree, tally, tenant = self._asking.get(asking) or self._first(request, None)
+            found = self._asking.get(asking) or self._first(request, None)
             chars = len(prompt)
         else:
-            prompt, chars = ids_as_text(request.blocks or ()), 0
-            tokens = None if request.blocks is None else request.block_tokens or 0
-            tree, tally, tenant = self._first(request, tokens)
-            tally.without_prompt += request.blocks is None
+            prompt, chars, lengths_only = ids_as_text(request.blocks or ()), 0, request.blocks is None
+            found = self._first(request, None if lengths_only else request.block_tokens or 0)
+        if found is None:
+            self._skipped[f"of a model or adapter beyond the first {self.settings.max_partitions}"] += 1
+            return
+        tree, tally, tenant = found
+        tally.without_prompt += lengths_only
         blocks = tree.insert(prompt, request.time_s, tenant)[0] if prompt else 0
         bounds = self.bounds
         if bounds.nodes > bounds.max_nodes or bounds.chars > bounds.max_chars:
@@ -75,15 +79,20 @@ class Miner:
         if bounds.uses > bounds.max_uses:
             self._coarsen()
 
-    def _first(self, request: Request, block_tokens: int | None) -> _Asking:
-        """Where requests like this one are counted: the tree, the tally, the tenant's number."""
+    def _first(self, request: Request, block_tokens: int | None) -> _Asking | None:
+        """Where requests like this one are counted: the tree, the tally, the tenant's number; nowhere, past a bound."""
         key = Key(request.model, request.adapter, block_tokens)
         tree = self._trees.get(key)
         if tree is None:
+            if len(self._trees) >= self.settings.max_partitions:
+                return None
             block_chars = self.settings.block_chars if block_tokens is None else ID_CHARS
             tree = self._trees[key] = PrefixTree(block_chars, self._bucket_s, self.bounds)
         tenant = NO_TENANT if request.tenant is None else self._tenant(request.tenant)
         tally = self._tallies.get((key, tenant))
+        if tally is None and tenant != NO_TENANT and len(self._tallies) >= self.settings.max_shares:
+            tenant = self._tenants.setdefault(OTHERS, len(self._tenants) + 1)
+            tally = self._tallies.get((key, tenant))
         if tally is None:
             tally = self._tallies[key, tenant] = Tally()
         found = tree, tally, tenant
@@ -121,12 +130,13 @@ class Miner:
         names = [NOBODY, *self._tenants]
         end_s = max(tally.last_s for tally in self._tallies.values())
         end_s = 0.0 if end_s == float("-inf") else end_s
-        parts = []
-        for key in {key: None for key, _ in self._tallies}:
-            shares = {names[tenant]: tally.share() for (of, tenant), tally in self._tallies.items() if of == key}
-            tree = self._trees.get(key)
-            edges = _edges(tree, names, key.block_tokens is None, end_s) if tree else []
-            parts.append(Part(key, shares, edges))
+        shares: defaultdict[Key, dict[str, Share]] = defaultdict(dict)
+        for (key, tenant), tally in self._tallies.items():
+            shares[key][names[tenant]] = tally.share()
+        parts = [
+            Part(key, found, _edges(self._trees[key], names, key.block_tokens is None, end_s))
+            for key, found in shares.items()
+        ]
         profile = assembled(
             parts,
             rendering=self.renderer.rendering,

@@ -23,6 +23,10 @@ class MineSettings:
     """Bound on counts of who asked when; past it, arrival times are told by buckets of twice the length."""
     max_tenants: int = 10_000
     """Tenants told apart; further ones are counted together as "(others)"."""
+    max_partitions: int = 20_000
+    """Pairs of model and adapter told apart, each with a tree of its own; requests of further ones are left out."""
+    max_shares: int = 200_000
+    """Pairs of tenant and partition told apart; further ones are counted under "(others)"."""
     kept_chars: int = 5_000_000
     """Text that a profile keeps at most, in characters: of the prefixes most asked for, then of the latest."""
     cluster_threshold: float = 0.72

@@ -59,17 +59,16 @@ class Stem:
             stack += stem.children.values()
 
 
-def stems_of(profile: Profile, partition: int, numbers: dict[str, int], factor: int) -> Stem:
-    """The root of one partition's tree. ``numbers`` gets the tenants; buckets become ``factor`` times as long."""
-    root = Stem.root()
-    known: dict[int, Stem] = {-1: root}
-    for number, node in enumerate(profile.nodes):
-        if node.partition != partition:
-            continue
+def stems_of(profile: Profile, numbers: dict[str, int], factor: int) -> list[Stem]:
+    """The roots of the partitions' trees. ``numbers`` gets the tenants; buckets become ``factor`` times as long."""
+    roots = [Stem.root() for _ in profile.partitions]
+    stems: list[Stem] = []
+    for node in profile.nodes:
         stem = Stem(_digests(node, profile.block_chars), node.text, _total(node, numbers, factor), node.count_error)
-        known[node.parent].put(stem)
-        known[number] = stem
-    return root
+        above = roots[node.partition] if node.parent < 0 else stems[node.parent]
+        above.put(stem)
+        stems.append(stem)
+    return roots
 
 
 def _digests(node: Node, block_chars: int) -> bytes:
