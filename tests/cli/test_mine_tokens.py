@@ -60,7 +60,7 @@ def test_hashes_alone_keep_their_tokens(tmp_path: Path, log: Path, model: Path) 
     with_text, _ = _mined(log, "--model", model, into=tmp_path)
     bare, _ = _mined(log, "--model", model, "--no-text", into=tmp_path)
     assert (bare.has_text, bare.topology) == (False, None)
-    assert all(node.text is None for node in bare.nodes)
+    assert all(node.text is None and len(node.block_hashes or "") == 12 * node.blocks for node in bare.nodes)
     assert [node.tokens for node in bare.nodes] == [node.tokens for node in with_text.nodes]
 
 

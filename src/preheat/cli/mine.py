@@ -85,15 +85,14 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
 
 def _with_tokens(profile: Profile, model: Model, *, keep_text: bool) -> Profile:
     """The profile with tokens where there is a tokenizer; text that is not to be kept was kept until now for it."""
-    from preheat.mine.derive import derive
-    from preheat.mine.settings import MineSettings
+    from preheat.mine.derive import without_text
     from preheat.mine.tokens import count_tokens, sample_tokens
 
     if model.text_counts is None:
         return profile
     count = sample_tokens if model.is_asked else count_tokens
     profile = count(profile, model.text_counts, model.tokenizer)
-    return profile if keep_text else derive(profile, MineSettings(keep_text=False))
+    return profile if keep_text else without_text(profile)
 
 
 def _apart(paths: list[str]) -> tuple[list[str], list[str]]:

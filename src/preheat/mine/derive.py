@@ -22,16 +22,18 @@ def derive(profile: Profile, settings: MineSettings) -> Profile:
     """``profile`` with clusters, their fingerprints, breaks and topology, and with the text that is worth keeping."""
     found = joined(profile, clustering(profile, settings))
     prints = library(profile, found)
-    flow = topology(profile, classify, settings) if settings.keep_text else None  # it holds parts of the text
-    broken = find_breaks(profile)
-    if not settings.keep_text:
-        broken = without_quotes(broken)
     derived = structs.replace(
         profile,
         clusters=found.clusters,
         cluster_sample=found.prompts,
         library=prints,
-        topology=flow,
-        breaks=broken,
+        topology=topology(profile, classify, settings) if settings.keep_text else None,  # it holds parts of the text
+        breaks=find_breaks(profile),
     )
-    return retain(derived, settings, found.representatives)
+    return retain(derived, settings, found.representatives) if settings.keep_text else without_text(derived)
+
+
+def without_text(profile: Profile) -> Profile:
+    """A derived profile, holding no text of the log any more."""
+    bare = structs.replace(profile, topology=None, breaks=without_quotes(profile.breaks))
+    return retain(bare, MineSettings(keep_text=False))

@@ -129,7 +129,8 @@ def uses_of(node: Node, numbers: dict[str, int]) -> dict[int, int]:
 def placed(edges: Sequence[Edge], partition: int, first_number: int) -> list[Node]:
     """The nodes of one partition in canonical order, numbered from ``first_number`` on.
 
-    All have their digests; :func:`preheat.mine.retention.retain` leaves them where the text is not kept.
+    All have their names and digests; :func:`preheat.mine.retention.retain` leaves the names where text is kept, and
+    the digests where it is not.
     """
     below: list[list[int]] = [[] for _ in edges]
     top: list[int] = []
@@ -156,8 +157,7 @@ def placed(edges: Sequence[Edge], partition: int, first_number: int) -> list[Nod
         force_setattr(node, "partition", partition)
         force_setattr(node, "ends", node.count - passed_on[number])
         force_setattr(node, "block_hashes", digests.hex())
-        if node.text is not None:
-            force_setattr(node, "hash", name.hexdigest())
+        force_setattr(node, "hash", name.hexdigest())
         children = below[number]
         if children:
             if len(children) > 1:

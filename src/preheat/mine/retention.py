@@ -9,6 +9,7 @@ from copy import copy
 from msgspec import structs
 from msgspec.structs import force_setattr
 
+from preheat.blocks.digests import text_digests
 from preheat.mine.settings import MineSettings
 from preheat.records.profile import Node, Profile
 
@@ -24,7 +25,10 @@ def retain(profile: Profile, settings: MineSettings, pinned: Iterable[int] = ())
     dropped, so is the name, which follows from the digests.
     """
     kept = _promising(profile, settings.kept_chars, pinned) if settings.keep_text else set()
-    nodes = [_with_text(node) if number in kept else _without_text(node) for number, node in enumerate(profile.nodes)]
+    size = profile.block_chars
+    nodes = [
+        _with_text(node) if number in kept else _without_text(node, size) for number, node in enumerate(profile.nodes)
+    ]
     found = profile.clusters
     if not settings.keep_text:
         found = [structs.replace(each, representative=None, template=None) for each in found]
@@ -77,10 +81,12 @@ def _with_text(node: Node) -> Node:
     return kept
 
 
-def _without_text(node: Node) -> Node:
-    if node.text is None:
+def _without_text(node: Node, block_chars: int) -> Node:
+    if node.text is None and not node.hash:
         return node
     bare = copy(node)
+    if node.block_hashes is None and node.text is not None:
+        force_setattr(bare, "block_hashes", text_digests(node.text, block_chars).hex())
     force_setattr(bare, "text", None)
     force_setattr(bare, "hash", "")
     return bare
