@@ -11,10 +11,12 @@ import pytest
 from preheat.errors import BadInput, StorageFault
 from preheat.files.versioned import digest, load, save
 from preheat.records.plan import Plan
-from preheat.records.profile import Node, Profile
+from preheat.records.profile import Cluster, Node, Partition, Profile
 
 PLAN = Plan(strategy="greedy", profile_hash="abc", at_s=1.5, window_s=300.0, notes=["é", "预热"])
-NODE = Node(parent=-1, hash="h", blocks=1, count=1, ends=0, first_s=0, last_s=1, arrivals={30: 2, 4: 1})
+TEXT = "x" * 64
+NODE = Node(parent=-1, hash="h", blocks=1, text=TEXT, count=3, first_s=0, last_s=1, arrivals={30: 2, 4: 1})
+PROFILE = Profile(end_s=7, skipped={"b": 1, "a": 2}, partitions=[Partition(None, None, 3)], nodes=[NODE])
 
 
 @pytest.mark.parametrize("name", ["plan.json", "plan.json.zst", "new/folder/plan.json"])
@@ -117,6 +119,31 @@ def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
         save(tmp_path / "p.json", msgspec.structs.replace(PLAN, notes=["\udcff"]))
 
 
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ({"parent": 0}, "no place in a tree"),
+        ({"parent": -2}, "no place in a tree"),
+        ({"partition": 1}, "no place in a tree"),
+        ({"text": "short"}, "not 1 blocks long"),
+        ({"text": None}, "neither its text nor"),
+        ({"text": None, "block_hashes": "z" * 12}, "neither its text nor"),
+    ],
+)
+def test_a_profile_that_contradicts_itself_is_refused(tmp_path: Path, broken: dict[str, object], said: str) -> None:
+    node = msgspec.structs.replace(NODE, **broken)
+    save(tmp_path / "p.json", msgspec.structs.replace(PROFILE, nodes=[node]))
+    with pytest.raises(BadInput, match=f"damaged or was edited: .*{said}"):
+        load(tmp_path / "p.json", Profile)
+
+
+def test_a_cluster_of_no_node_is_refused(tmp_path: Path) -> None:
+    lost = Cluster(representative=None, hash="", size=2, share=1.0, node=1)
+    save(tmp_path / "p.json", msgspec.structs.replace(PROFILE, clusters=[lost]))
+    with pytest.raises(BadInput, match="a cluster names a node"):
+        load(tmp_path / "p.json", Profile)
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"none\.json: No such file"):
         load(tmp_path / "none.json", Plan)
@@ -128,7 +155,7 @@ def test_digest_tells_content_apart_and_nothing_else() -> None:
 
 
 def test_the_digest_survives_saving_and_loading(tmp_path: Path) -> None:
-    for record in (PLAN, Profile(end_s=7, skipped={"b": 1, "a": 2}, nodes=[NODE])):
+    for record in (PLAN, PROFILE):
         save(tmp_path / "r.json", record)
         assert digest(load(tmp_path / "r.json", type(record))) == digest(record)
 

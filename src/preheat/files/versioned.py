@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import zstandard
@@ -32,6 +32,13 @@ _TOO_DEEP = "it is nested too deeply"
 _LEVEL = 6
 """A profile is a sixteenth smaller than at the default 3, for half a second more."""
 _encoder = msgspec.json.Encoder()
+
+
+@runtime_checkable
+class _Checked(Protocol):
+    """A record whose parts refer to each other."""
+
+    def fault(self) -> str | None: ...
 
 
 class _Head(msgspec.Struct):
@@ -85,7 +92,7 @@ def load(path: str | Path, type: type[T]) -> T:
     """Read a file that :func:`save` wrote (compressed or not) as ``type``.
 
     A newer minor version is read, unknown fields are ignored. Raises :class:`BadInput` for a missing file, one
-    that is not JSON, has another schema, or a newer (or older) major version.
+    that is not JSON, contradicts itself, has another schema, or a newer (or older) major version.
     """
     with open_stream(str(path)) as stream:
         data = stream.read()
@@ -97,11 +104,15 @@ def load(path: str | Path, type: type[T]) -> T:
         raise BadInput(f"{path} is not a Preheat file: {_TOO_DEEP}", _GIVE_OURS) from None
     _check_head(path, head, type)
     try:
-        return msgspec.json.decode(data, type=type)
+        record = msgspec.json.decode(data, type=type)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} is damaged or was edited: {error}", _WRITE_AGAIN) from error
     except RecursionError as error:
         raise BadInput(f"{path} is damaged or was edited: {_TOO_DEEP}", _WRITE_AGAIN) from error
+    fault = record.fault() if isinstance(record, _Checked) else None
+    if fault is not None:
+        raise BadInput(f"{path} is damaged or was edited: {fault}", _WRITE_AGAIN)
+    return record
 
 
 def schema_of(path: str | Path) -> str | None:

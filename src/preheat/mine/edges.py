@@ -115,13 +115,13 @@ def uses_of(node: Node, numbers: dict[str, int]) -> dict[int, int]:
         own = dict(rest) if only else node.tenant_arrivals.get(name, {})
         for bucket, times in own.items():
             uses[bucket << TENANT_BITS | tenant] = times
-            rest[bucket] -= times
+            rest[bucket] = rest.get(bucket, 0) - times
         without_time = count - sum(own.values())
-        if without_time:
+        if without_time > 0:
             uses[UNTIMED << TENANT_BITS | tenant] = without_time
             untimed -= without_time
-    uses |= {bucket << TENANT_BITS | NO_TENANT: times for bucket, times in rest.items() if times}
-    if untimed:
+    uses |= {bucket << TENANT_BITS | NO_TENANT: times for bucket, times in rest.items() if times > 0}
+    if untimed > 0:
         uses[UNTIMED << TENANT_BITS | NO_TENANT] = untimed
     return uses
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from preheat.records.outcomes import BreakCause
@@ -13,6 +15,9 @@ BLOCK_CHARS = 64
 """Text without a tokenizer is counted in blocks of 64 characters of the rendered prompt."""
 BUCKET_S = 300.0
 """Arrival times are kept as counts per bucket of this length, in seconds of the log's own clock."""
+HASH_DIGITS = 12
+"""Hexadecimal digits that name a block where its text is not kept."""
+_HEX = re.compile("[0-9a-f]+")
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -240,3 +245,24 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """What any prefix's count can be short of, and the most often that an absent prefix was asked for."""
     skipped: dict[str, int] = {}
     has_text: bool = True
+
+    def fault(self) -> str | None:
+        """What contradicts itself in the trees, where something does: a file may have been edited."""
+        nodes, partitions, size = self.nodes, len(self.partitions), self.block_chars
+        for number, node in enumerate(nodes):
+            if not (-1 <= node.parent < number and 0 <= node.partition < partitions):
+                return f"node {number} has no place in a tree"
+            if node.parent >= 0 and nodes[node.parent].partition != node.partition:
+                return f"node {number} is of another partition than its parent"
+            if node.text is None:
+                if len(node.block_hashes or "") != HASH_DIGITS * node.blocks or not _is_hex(node.block_hashes):
+                    return f"node {number} has neither its text nor its blocks' hashes"
+            elif len(node.text) != node.blocks * size:
+                return f"the text of node {number} is not {node.blocks} blocks long"
+        if any(not (-1 <= each.node < len(nodes) and 0 <= each.partition < partitions) for each in self.clusters):
+            return "a cluster names a node that is not there"
+        return None
+
+
+def _is_hex(digits: str | None) -> bool:
+    return _HEX.fullmatch(digits or "") is not None
