@@ -42,7 +42,7 @@ def test_small_files_are_indented_and_big_ones_are_not(tmp_path: Path) -> None:
 
 
 def test_node_with_integer_keys_survives(tmp_path: Path) -> None:
-    save(tmp_path / "p.json.zst", Profile(nodes=[NODE]))
+    save(tmp_path / "p.json.zst", PROFILE)
     assert load(tmp_path / "p.json.zst", Profile).nodes == [NODE]
 
 
