@@ -42,7 +42,7 @@ traces = st.builds(
     tenant=st.sampled_from([None, "t"]),
 )
 arrivals = st.builds(Request, id=st.just("r"), time_s=st.integers(0, 200).map(float), tenant=st.just("t"))
-few = settings(max_examples=60)
+few = settings(max_examples=25)
 logs = st.lists(requests | traces | arrivals, min_size=1, max_size=20)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.mine.columns import columns_of
@@ -39,6 +39,7 @@ def joined(pieces: Sequence[str]) -> str:
     return "".join(piece.removeprefix("##") for piece in pieces)
 
 
+@settings(max_examples=40)
 @given(st.text(min_size=1, max_size=120), st.integers(0, 40).map(float))
 def test_pieces_are_the_word(text: str, least: float) -> None:
     words, subwords = learnt("x " + text, least=least)

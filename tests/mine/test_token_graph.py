@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from preheat.mine.miner import mine
@@ -56,6 +56,7 @@ def one_by_one(prompts: Sequence[str]) -> Counter[tuple[str, str]]:
     return counts
 
 
+@settings(max_examples=40)
 @given(PROMPTS)
 def test_weights_are_those_of_every_prompt_read_alone(prompts: list[str]) -> None:
     assume(prompts and not any(LONG.search(prompt) for prompt in prompts))

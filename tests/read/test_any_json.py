@@ -59,7 +59,7 @@ _json = st.recursive(
 
 
 @pytest.mark.parametrize("format", JSON_FORMATS)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(record=st.dictionaries(_names, _json, min_size=1, max_size=6))
 def test_requests_or_a_reason(format: str, record: dict[str, Any]) -> None:
     data = json.dumps(record).encode()
