@@ -42,6 +42,14 @@ def test_what_a_bound_dropped_merges_as_if_it_were_there() -> None:
         assert merge([retain(part, BARE) for part in parts], BARE).nodes == _mined(logs[0] + logs[1], BARE).nodes
 
 
+def test_a_representative_is_told_where_its_text_is_kept() -> None:
+    whole, part = (_mined(_log(0, 40), MineSettings(kept_chars=chars)) for chars in (10_000, 64 * 5))
+    assert whole.clusters
+    assert all(cluster.representative for cluster in whole.clusters)
+    names = {node.hash for node in part.nodes if node.text is not None}
+    assert all((cluster.representative is not None) == (cluster.hash in names) for cluster in part.clusters)
+
+
 def test_clusters_of_merged_digests_have_names() -> None:
     parts = [_mined(log, BARE) for log in (_log(0, 20), _log(20, 40))]
     merged = merge(parts, BARE)

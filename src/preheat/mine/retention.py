@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 
 from msgspec import structs
@@ -17,14 +17,15 @@ HALF_LIFE_S = 43_200.0
 """After half a day a request counts half."""
 
 
-def retain(profile: Profile, settings: MineSettings, pinned: Iterable[int] = ()) -> Profile:
+def retain(profile: Profile, settings: MineSettings, representatives: Sequence[int] = ()) -> Profile:
     """Drop all text (``keep_text`` false), or that of the least promising nodes until ``kept_chars`` are left.
 
-    The nodes in ``pinned`` and all that leads to them come first. The promise of a prefix is its decayed count. A
-    node that keeps its text has parents that keep theirs, since they were asked for whenever it was. Where text is
-    dropped, so is the name, which follows from the digests.
+    The ``representatives`` of the clusters (their nodes) and all that leads to them come first; a cluster whose
+    representative is dropped tells none. The promise of a prefix is its decayed count. A node that keeps its text has
+    parents that keep theirs, since they were asked for whenever it was. Where text is dropped, so is the name, which
+    follows from the digests.
     """
-    kept = _promising(profile, settings.kept_chars, pinned) if settings.keep_text else set()
+    kept = _promising(profile, settings.kept_chars, representatives) if settings.keep_text else set()
     size = profile.block_chars
     nodes = [
         _with_text(node) if number in kept else _without_text(node, size) for number, node in enumerate(profile.nodes)
@@ -32,6 +33,11 @@ def retain(profile: Profile, settings: MineSettings, pinned: Iterable[int] = ())
     found = profile.clusters
     if not settings.keep_text:
         found = [structs.replace(each, representative=None, template=None) for each in found]
+    elif representatives:
+        found = [
+            cluster if node in kept else structs.replace(cluster, representative=None)
+            for cluster, node in zip(found, representatives, strict=True)
+        ]
     return structs.replace(profile, nodes=nodes, clusters=found, has_text=bool(kept))
 
 
