@@ -55,8 +55,8 @@ def test_it_counts_from_a_moment_on(log: Path) -> None:
 def test_the_ceiling_is_what_mining_finds_seen_before(tmp_path: Path) -> None:
     curve = json.loads(preheat("simulate", DEMO_LOG, "--json").stdout)
     mined = json.loads(preheat("mine", DEMO_LOG, "-o", tmp_path / "p.json.zst", "--json").stdout)
-    assert mined["seen before"].startswith(f"{curve['ceiling_hit_rate']:.1%} of {curve['blocks']} blocks")
-    assert mined["distinct blocks"] == curve["distinct_blocks"]
+    assert mined["seen_before_share"] == pytest.approx(curve["ceiling_hit_rate"], abs=1e-4)
+    assert (mined["blocks"], mined["distinct_blocks"]) == (curve["blocks"], curve["distinct_blocks"])
 
 
 @pytest.mark.parametrize(

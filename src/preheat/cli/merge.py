@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from preheat.cli.mine import summary
 from preheat.cli.options import ResultFile, output_options
+from preheat.cli.profile_facts import measures, summary
 
 
 @click.command()
@@ -17,7 +17,8 @@ from preheat.cli.options import ResultFile, output_options
 def merge(profiles: tuple[str, ...], **flags: Any) -> int:
     """Profiles → one profile: what mining all their logs at once would have given.
 
-    Exactly so while no memory bound bites; past one, counts stay within the error that the result states.
+    Exactly so while no memory bound bites; past one, counts stay within the error that the result states. Clusters and
+    all else that follows from the prompts is derived anew, from the text that the profiles kept.
     """
     from preheat.cli.show import print_facts, print_json
     from preheat.files.versioned import load, save
@@ -28,6 +29,5 @@ def merge(profiles: tuple[str, ...], **flags: Any) -> int:
     loaded = [load(path, Profile) for path in profiles]
     merged = run(loaded, MineSettings(keep_text=any(profile.has_text for profile in loaded)))
     save(flags["output"], merged)
-    facts = summary(merged)
-    print_json(facts) if flags["json"] else print_facts(f"profile: {flags['output']}", facts)
+    print_json(measures(merged)) if flags["json"] else print_facts(f"profile: {flags['output']}", summary(merged))
     return 0

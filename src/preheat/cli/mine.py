@@ -15,6 +15,7 @@ from preheat.cli.options import (
     output_options,
     template_option,
 )
+from preheat.cli.profile_facts import measures, summary
 from preheat.cli.progress import Reporter
 from preheat.cli.wiring import spooled
 from preheat.errors import BadInput
@@ -74,11 +75,10 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
             profile = _with_tokens(profile, model, keep_text=not flags["no_text"])
     save(flags["output"], profile)
     write_views(profile, flags, paths, model.word_pieces)
-    facts = summary(profile)
     if flags["json"]:
-        print_json(facts | {"breaks": shown_breaks(profile, flags["breaks"])})
+        print_json(measures(profile) | {"breaks": shown_breaks(profile, flags["breaks"])})
     else:
-        print_facts(f"profile: {flags['output']}", facts)
+        print_facts(f"profile: {flags['output']}", summary(profile))
         print_breaks(profile, flags["breaks"])
     return 0
 
@@ -136,51 +136,3 @@ def _mined(logs: list[str], model: Model, settings: MineSettings, flags: dict[st
                 raise BadInput("the log has no times, so that nothing in it is before --until", "leave out --until")
 
         return run(wanted(), renderer, settings, report, derived=derived)
-
-
-def summary(profile: Profile) -> dict[str, object]:
-    """What a profile amounts to, with denominators."""
-    shared = sum(node.blocks * (node.count - 1) for node in profile.nodes)
-    rate = shared / profile.blocks if profile.blocks else 0.0
-    timed = any(share.first_s is not None for each in profile.partitions for share in each.shares.values())
-    span = f"over {profile.end_s - profile.start_s:.0f} s" if timed else "in the order of the log, which has no times"
-    inside = sum(cluster.share for cluster in profile.clusters)
-    return {
-        "requests": profile.requests,
-        "of those without a prompt": profile.without_prompt,
-        "of those cut by the log": profile.truncated,
-        "tenants": len(profile.tenants),
-        "partitions (model, adapter)": len(profile.partitions),
-        f"blocks of {_unit(profile)}": profile.blocks,
-        "distinct blocks": profile.distinct_blocks,
-        "seen before": f"{rate:.1%} of {profile.blocks} blocks, {span}, cold start",
-        "tree nodes": len(profile.nodes),
-        "pruned nodes": profile.pruned_nodes,
-        "counts are short by at most": profile.count_error,
-        "text kept": _text_kept(profile),
-        "clusters": f"{len(profile.clusters)} of {profile.cluster_sample} distinct prompts, {inside:.1%} of requests",
-        "templates that are recognised": len({each.cluster for each in profile.library}),
-        "rendering": profile.rendering.name,
-        "characters per token": _tokens(profile),
-    } | {f"skipped: {reason}": count for reason, count in sorted(profile.skipped.items())}
-
-
-def _unit(profile: Profile) -> str:
-    """What a block is."""
-    sizes = {partition.block_tokens for partition in profile.partitions}
-    named = [f"{size or 'unknown'} tokens" for size in sorted(size for size in sizes if size is not None)]
-    if None in sizes or not sizes:
-        named.insert(0, f"{profile.block_chars} characters")
-    return " or ".join(named)
-
-
-def _tokens(profile: Profile) -> str:
-    if profile.chars_per_token is None:
-        return "not counted: give a tokenizer with --model, or --engine"
-    counted = sum(node.tokens is not None for node in profile.nodes)
-    return f"{profile.chars_per_token:.2f} by {profile.tokenizer}, {counted} of {len(profile.nodes)} prefixes counted"
-
-
-def _text_kept(profile: Profile) -> str:
-    kept = sum(node.blocks for node in profile.nodes if node.text is not None)
-    return f"{kept} of {profile.distinct_blocks} distinct blocks"

@@ -29,6 +29,7 @@ def derive(profile: Profile, settings: MineSettings) -> Profile:
         library=prints,
         topology=topology(profile, classify, settings) if settings.keep_text else None,  # it holds parts of the text
         breaks=find_breaks(profile),
+        derived_blocks=sum([node.blocks for node in profile.nodes if node.text is not None]),
     )
     return retain(derived, settings, found.representatives) if settings.keep_text else without_text(derived)
 

@@ -107,13 +107,20 @@ def without_tenants(profile: Profile, names: Iterable[str], settings: MineSettin
     gone = set(names)
     unknown = sorted(gone - profile.tenants.keys())
     if unknown:
-        raise BadInput(f"the profile knows no tenant {', '.join(map(repr, unknown))}", "see its tenants with --json")
+        raise BadInput(f"the profile knows no tenant {', '.join(map(repr, unknown))}", _who(profile))
     if sum(profile.tenants[name] for name in gone) >= profile.requests:
         raise BadInput("nobody else is in this profile", "delete the file instead")
     merger = Merger(profile, profile.bucket_s, settings)
     merger.add(profile)
     merger.forget(gone)
     return merger.profile()
+
+
+def _who(profile: Profile) -> str:
+    """Whom the profile knows, as far as a line holds it."""
+    known = ", ".join(list(profile.tenants)[:5]) or "none"
+    more = f" and {len(profile.tenants) - 5} more (mine PROFILE --json lists all)" if len(profile.tenants) > 5 else ""
+    return f"it knows {known}{more}; those past the bound on tenants are counted together and cannot be told apart"
 
 
 def _check(left: Profile, right: Profile) -> None:
@@ -127,6 +134,8 @@ def _check(left: Profile, right: Profile) -> None:
             f"the profiles count in blocks of {left.block_chars} and of {right.block_chars} characters",
             "mine both with the same settings",
         )
+    if any(not -1 <= node.parent < number for number, node in enumerate(right.nodes)):
+        raise BadInput("a profile is damaged: a node stands before its parent", "mine its log again")
     if any(partition.requests and not partition.shares for partition in right.partitions):
         raise BadInput(f"a profile of version {right.version} does not say enough to be merged", "mine its log again")
 

@@ -240,6 +240,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     breaks: list[Break] = []
     library: list[Fingerprint] = []
     topology: Topology | None = None
+    derived_blocks: int = 0
+    """Distinct blocks whose text was at hand when the clusters and all that follows from text were derived."""
     pruned_nodes: int = 0
     count_error: int = 0
     """What any prefix's count can be short of, and the most often that an absent prefix was asked for."""
