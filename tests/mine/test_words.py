@@ -66,7 +66,7 @@ def test_a_word_over_an_edge_is_the_childs_and_follows_the_parents_last() -> Non
         ["conclusion", "with"],
         ["<|im_end|>", "now"],
     ]
-    before = [found.text(int(word)) if word >= 0 else None for word in found.before]
+    before = [found.text(int(found.ids[place])) if place >= 0 else None for place in found.before]
     assert before == [None, "the", "with"]
 
 

@@ -41,10 +41,15 @@ class Markers:
 
 @dataclass(frozen=True)
 class Batch:
-    """``text`` holds the edges' texts, :data:`SEPARATOR` after each."""
+    """``text`` holds the edges' texts, :data:`SEPARATOR` after each.
+
+    ``open_chars`` has two numbers an edge: how many characters its text begins with that are its parent's, and how many
+    at its end were left to its children.
+    """
 
     text: str
     edges: list[int]
+    open_chars: list[tuple[int, int]]
 
 
 def batches(nodes: Sequence[Node], chosen: NDArray[np.bool_], markers: Markers) -> Iterator[Batch]:
@@ -55,6 +60,7 @@ def batches(nodes: Sequence[Node], chosen: NDArray[np.bool_], markers: Markers) 
         some = numbers[start : start + _BATCH_EDGES]
         texts: list[str] = []
         edges: list[int] = []
+        left: list[tuple[int, int]] = []
         size = 0
         for number, tail in zip(some, _tails([nodes[number].text or "" for number in some]), strict=True):
             text, parent = nodes[number].text or "", nodes[number].parent
@@ -67,19 +73,20 @@ def batches(nodes: Sequence[Node], chosen: NDArray[np.bool_], markers: Markers) 
             carried[number] = text[end:]
             texts.append(text[:end])
             edges.append(number)
+            left.append((len(carried[parent]) if parent >= 0 else 0, tail))
             size += end
             if size > _BATCH_CHARS:
-                yield _batch(texts, edges, markers)
-                texts, edges, size = [], [], 0
+                yield _batch(texts, edges, left, markers)
+                texts, edges, left, size = [], [], [], 0
         if texts:
-            yield _batch(texts, edges, markers)
+            yield _batch(texts, edges, left, markers)
 
 
-def _batch(texts: list[str], edges: list[int], markers: Markers) -> Batch:
+def _batch(texts: list[str], edges: list[int], left: list[tuple[int, int]], markers: Markers) -> Batch:
     whole = SEPARATOR.join([*texts, ""])
     if whole.count(SEPARATOR) > len(texts):
         whole = SEPARATOR.join([*(text.replace(SEPARATOR, " ") for text in texts), ""])
-    return Batch(markers.replace(whole), edges)
+    return Batch(markers.replace(whole), edges, left)
 
 
 def _tails(texts: Sequence[str]) -> list[int]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
-import numpy as np
-
 from preheat.mine.token_graph import TokenGraph
 from preheat.records.profile import Topology
 
@@ -45,8 +43,7 @@ def _lines(graph: TokenGraph, topology: Topology | None, most: int) -> Iterator[
             yield f'<attvalue for="{number}" value={quoteattr(value)}/>'
         yield "</attvalues></node>\n"
     yield "</nodes>\n<edges>\n"
-    kept = np.array(places, np.int64)
-    part = graph.matrix[kept][:, kept].tocoo()
+    part = graph.between(places)
     for number, (source, target, weight) in enumerate(zip(part.row, part.col, part.data, strict=True)):
         yield f'<edge id="{number}" source="{places[source]}" target="{places[target]}" weight="{weight:.17g}"/>\n'
     yield "</edges>\n</graph>\n</gexf>\n"

@@ -35,13 +35,15 @@ class TokenGraph:
     """A directed graph of ``vocabulary``, which is in the order of its text.
 
     ``matrix[i, j]`` counts how often subword j follows i, over all requests. ``shown`` marks subwords that may be shown
-    to people: see :func:`graph`. ``covered`` is the share of the prompts' characters that was read.
+    to people: see :func:`graph`. ``may_follow`` has the rows and the columns, shape ``[2, n]``, of the transitions that
+    may be shown, others where they are ``None``. ``covered`` is the share of the prompts' characters that was read.
     """
 
     vocabulary: list[str]
     matrix: csr_array[np.float64]
     shown: NDArray[np.bool_]
     covered: float = 1.0
+    may_follow: NDArray[np.int32] | None = None
 
     @cached_property
     def rank(self) -> Floats:
@@ -58,6 +60,19 @@ class TokenGraph:
         order = np.argsort(-values, kind="stable")
         found: list[int] = order[self.shown[order] & (values[order] > 0)].tolist()
         return found
+
+    def between(self, places: Sequence[int]) -> coo_array[Any]:
+        """The transitions that may be shown between some subwords, which are numbered by their place there."""
+        kept = np.array(places, np.int64)
+        part = self.matrix[kept][:, kept].tocoo()
+        if self.may_follow is None:
+            return part
+        number = np.full(len(self.vocabulary), -1, np.int64)
+        number[kept] = np.arange(len(kept))
+        rows, columns = number[self.may_follow]
+        both = (rows >= 0) & (columns >= 0)
+        fit = np.isin(part.row.astype(np.int64) * len(kept) + part.col, rows[both] * len(kept) + columns[both])
+        return coo_array((part.data[fit], (part.row[fit], part.col[fit])), shape=part.shape)
 
 
 def evened(counts: Floats) -> Floats:
@@ -91,24 +106,40 @@ class Flow:
 
     def matrix(self, edges: Ints, weights: Floats) -> csr_array[np.float64]:
         """Transitions on ``edges`` of the tree, each of those counting with its weight."""
-        words, lengths = self.words, self.lengths[edges]
-        starts = words.offsets[edges]
-        ends = np.cumsum(lengths)
-        at = np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
+        words = self.words
+        at, before, lengths = self._passed(edges)
         ids, each = words.ids[at], np.repeat(weights, lengths)
-        before = np.empty(len(ids), np.int64)
-        before[1:] = ids[:-1]
-        before[(ends - lengths)[lengths > 0]] = words.before[edges][lengths > 0]
         known = before >= 0
         inside = np.bincount(ids, each, len(words.kinds))[self._word_of_inner]
         used = inside > 0
         inner = self._inner[used]
-        rows = np.concatenate([self._last[before[known]], self.subwords.ids[inner]]).astype(np.int32)
+        rows = np.concatenate([self._last[words.ids[before[known]]], self.subwords.ids[inner]]).astype(np.int32)
         columns = np.concatenate([self._first[ids[known]], self.subwords.ids[inner + 1]]).astype(np.int32)
         size = len(self.vocabulary)
         made = coo_array((np.concatenate([each[known], inside[used]]), (rows, columns)), shape=(size, size)).tocsr()
         made.sum_duplicates()
         return made
+
+    def may_follow(self, edges: Ints) -> NDArray[np.int32]:
+        """Rows and columns of the transitions on ``edges`` of which both ends are open, shape ``[2, n]``."""
+        words = self.words
+        at, before, _ = self._passed(edges)
+        fit = words.open[at] & (before >= 0) & words.open[before]
+        seen = np.zeros(len(words.kinds), np.bool_)
+        seen[words.ids[at[words.open[at]]]] = True
+        inner = self._inner[seen[self._word_of_inner]]
+        rows = np.concatenate([self._last[words.ids[before[fit]]], self.subwords.ids[inner]])
+        columns = np.concatenate([self._first[words.ids[at[fit]]], self.subwords.ids[inner + 1]])
+        return np.stack([rows, columns]).astype(np.int32)
+
+    def _passed(self, edges: Ints) -> tuple[Ints, Ints, Ints]:
+        """The places of all words on ``edges``, of the word before each (-1: none), and how many each edge has."""
+        words, lengths = self.words, self.lengths[edges]
+        ends = np.cumsum(lengths)
+        at = np.repeat(words.offsets[edges] - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
+        before = at - 1
+        before[(ends - lengths)[lengths > 0]] = words.before[edges][lengths > 0]
+        return at, before, lengths
 
     def _subwords(self, most: int, split: Split | None) -> Subwords:
         if split is not None:
@@ -143,7 +174,9 @@ def graph(profile: Profile, settings: MineSettings | None = None, split: Split |
     """The token-flow graph of all requests of ``profile``.
 
     Subwords may be parts of secrets, so only those are marked as ``shown`` that ``settings.topology_prompts`` distinct
-    prompts hold, outside of anything that looks like a key, an id or an address; numbers have three digits at most.
+    prompts hold, outside of anything that looks like a key, an id or an address, that redaction hides, or that it might
+    hide where it did not look; numbers have three digits at most. Of transitions between them, those may be shown that
+    are found there once.
     """
     return whole(Flow(profile, settings or MineSettings(), split))
 
@@ -151,4 +184,5 @@ def graph(profile: Profile, settings: MineSettings | None = None, split: Split |
 def whole(flow: Flow) -> TokenGraph:
     """The graph of all requests."""
     edges = np.flatnonzero(flow.words.within & (flow.lengths > 0))
-    return TokenGraph(flow.vocabulary, flow.matrix(edges, flow.counts[edges]), flow.shown, flow.words.covered)
+    matrix, may_follow = flow.matrix(edges, flow.counts[edges]), flow.may_follow(edges)
+    return TokenGraph(flow.vocabulary, matrix, flow.shown, flow.words.covered, may_follow)

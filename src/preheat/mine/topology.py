@@ -181,7 +181,7 @@ def _telling(places: list[int], vocabulary: list[str]) -> list[int]:
 
 def _links(found: TokenGraph, hubs: list[int]) -> tuple[Link, ...]:
     """The transitions between hubs, heaviest first."""
-    part = found.matrix[hubs][:, hubs].tocoo()
+    part = found.between(hubs)
     made = [
         Link(source=int(source), target=int(target), weight=round(float(weight)))
         for source, target, weight in zip(part.row, part.col, part.data, strict=True)

@@ -65,11 +65,7 @@ def in_secret(starts: Ints, lengths: Ints, kinds: NDArray[np.uint8]) -> Bools:
     """
     if not len(starts):
         return np.zeros(0, np.bool_)
-    joins = (kinds != UNSPACED) & (kinds != SYMBOL)
-    apart = np.ones(len(starts), np.bool_)
-    apart[1:] = (starts[1:] != starts[:-1] + lengths[:-1]) | ~(joins[1:] & joins[:-1])
-    first = np.flatnonzero(apart)
-    last = np.append(first[1:], len(starts)) - 1
+    first, last = _joined(starts, lengths, (kinds != UNSPACED) & (kinds != SYMBOL))
     sizes = starts[last] + lengths[last] - starts[first]
     suspect = np.flatnonzero(last > first)
     secret = np.zeros(len(first), np.bool_)
@@ -80,3 +76,29 @@ def in_secret(starts: Ints, lengths: Ints, kinds: NDArray[np.uint8]) -> Bools:
         mixed = (bits >> LETTERS & bits >> DIGITS & 1).astype(np.bool_) & (sizes[suspect] >= _SECRET_CHARS)
         secret[suspect] = mixed | (bits >> AT & 1).astype(np.bool_)
     return np.repeat(secret, last - first + 1)
+
+
+def may_be_hidden(starts: Ints, lengths: Ints, kinds: NDArray[np.uint8], ends: Ints) -> Bools:
+    """Whether each word stands where redaction may hide something, which nobody looked at to see.
+
+    That is beside digits or a long run without white space, or at the beginning or the end of an edge's text; the texts
+    end at ``ends``.
+    """
+    if not len(starts):
+        return np.zeros(0, np.bool_)
+    first, last = _joined(starts, lengths, kinds != UNSPACED)
+    digits = np.concatenate([[0], np.cumsum(kinds == DIGITS)])
+    stops = starts[last] + lengths[last]
+    at_end = np.isin(stops, ends) | np.isin(starts[first], np.concatenate([[0], ends + 1]))
+    found = (digits[last + 1] > digits[first]) | at_end
+    plain, final = _joined(starts, lengths, (kinds != UNSPACED) & (kinds != SYMBOL))
+    long = starts[final] + lengths[final] - starts[plain] >= _SECRET_CHARS
+    return np.asarray(np.repeat(found, last - first + 1) | np.repeat(long, final - plain + 1))
+
+
+def _joined(starts: Ints, lengths: Ints, joins: Bools) -> tuple[Ints, Ints]:
+    """First and last word of each run of words that touch and may be joined."""
+    apart = np.ones(len(starts), np.bool_)
+    apart[1:] = (starts[1:] != starts[:-1] + lengths[:-1]) | ~(joins[1:] & joins[:-1])
+    first = np.flatnonzero(apart)
+    return first, np.append(first[1:], len(starts)) - 1

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from preheat.mine.characters import SEPARATOR, SYMBOL, kinds_of_characters
 from preheat.mine.columns import Columns
 from preheat.mine.edge_texts import FIRST_MARKER, Batch, Markers, batches
+from preheat.mine.hidden import Hidden
 from preheat.mine.interner import Interner
-from preheat.mine.word_runs import hashes_of, in_secret, runs
+from preheat.mine.word_runs import hashes_of, in_secret, may_be_hidden, runs
 from preheat.records.profile import Node
 
 Bools = NDArray[np.bool_]
@@ -29,10 +30,11 @@ class Words:
     """The words of all edges in a row, and the distinct ones.
 
     ``ids`` numbers distinct words, shape ``[words]``; edge ``n`` has those from ``offsets[n]`` to ``offsets[n + 1]``,
-    ``before[n]`` is the word that precedes them, -1 where there is none, ``within[n]`` whether it is one of the edges
-    that most requests pass. ``open`` is false for words that stand in what looks like a key or an address. Distinct
-    word ``w`` consists of the code points ``chars[starts[w]:starts[w + 1]]`` of one kind, ``kinds[w]``. ``covered``
-    is the share of the prompts' characters that the edges within stand for.
+    ``before[n]`` is the place in ``ids`` of the word that precedes them, -1 where there is none, ``within[n]`` whether
+    it is one of the edges that most requests pass. ``open`` is false for words that stand in what looks like a key or
+    an address, that redaction hides, or that it might hide and did not look at. Distinct word ``w`` consists of the
+    code points ``chars[starts[w]:starts[w + 1]]`` of one kind, ``kinds[w]``. ``covered`` is the share of the prompts'
+    characters that the edges within stand for.
     """
 
     ids: NDArray[np.int32]
@@ -65,7 +67,8 @@ def read_words(nodes: Sequence[Node], columns: Columns, most_chars: int, also: S
     within, covered = _within(columns, most_chars)
     chosen = _with_paths(columns, within, also)
     interner, markers = Interner(), Markers()
-    made = [_read_batch(batch, interner) for batch in batches(nodes, chosen, markers)]
+    hidden = Hidden(nodes, columns, chosen)
+    made = [_read_batch(batch, interner, hidden) for batch in batches(nodes, chosen, markers)]
     counts = np.zeros(len(nodes), np.int64)
     for part in made:
         counts[part.edges] = part.counts
@@ -75,7 +78,7 @@ def read_words(nodes: Sequence[Node], columns: Columns, most_chars: int, also: S
     return Words(
         ids=ids,
         offsets=offsets,
-        before=_before(columns, ids, offsets, chosen),
+        before=_before(columns, offsets, chosen),
         within=within,
         open=np.concatenate([np.zeros(0, np.bool_), *(part.open for part in made)]),
         chars=np.concatenate([np.zeros(0, np.uint32), *(part.new_chars for part in made)]),
@@ -120,7 +123,7 @@ class _Part:
     new_kinds: NDArray[np.uint8]
 
 
-def _read_batch(batch: Batch, interner: Interner) -> _Part:
+def _read_batch(batch: Batch, interner: Interner, hidden: Hidden) -> _Part:
     points = np.frombuffer(batch.text.encode("utf-32-le", "surrogatepass"), np.uint32)
     starts, lengths, kinds = runs(kinds_of_characters()[points])
     known = len(interner)
@@ -130,23 +133,28 @@ def _read_batch(batch: Batch, interner: Interner) -> _Part:
     at, new_lengths = starts[fresh[first]], lengths[fresh[first]]
     ends = np.cumsum(new_lengths)
     places = np.repeat(at - ends + new_lengths, new_lengths) + np.arange(ends[-1] if ends.size else 0)
-    bounds = np.searchsorted(starts, np.flatnonzero(points == ord(SEPARATOR)))
+    stops = np.flatnonzero(points == ord(SEPARATOR))
+    bounds = np.searchsorted(starts, stops)
+    looked, closed = hidden.looked_and_hidden(batch)
+    sums = np.concatenate([[0], np.cumsum(closed)])
+    secret = in_secret(starts, lengths, kinds) | (sums[starts + lengths] > sums[starts])
+    secret |= may_be_hidden(starts, lengths, kinds, stops) & ~looked[starts]
     return _Part(
         edges=batch.edges,
         counts=np.diff(bounds, prepend=0),
         ids=ids.astype(np.int32),
-        open=~in_secret(starts, lengths, kinds),
+        open=~secret,
         new_lengths=new_lengths,
         new_chars=points[places],
         new_kinds=np.minimum(kinds[fresh[first]], SYMBOL),
     )
 
 
-def _before(columns: Columns, ids: NDArray[np.int32], offsets: Ints, chosen: Bools) -> Ints:
-    """The word that precedes each edge's own: the last of the nearest edge above that has one."""
+def _before(columns: Columns, offsets: Ints, chosen: Bools) -> Ints:
+    """The place of the word that precedes each edge's own: the last of the nearest edge above that has one."""
     last = np.full(len(columns.parents), -1, np.int64)
     some = np.diff(offsets) > 0
-    last[some] = ids[offsets[1:][some] - 1]
+    last[some] = offsets[1:][some] - 1
     parents = np.array(columns.parents, np.int64)
     for number in np.flatnonzero(~some & chosen & (parents >= 0)).tolist():
         last[number] = last[parents[number]]
