@@ -41,6 +41,10 @@ def _openai(number: int) -> dict[str, Any]:
     return {"request_id": f"r{number}", "timestamp": START_S + number, "messages": asked(number)}
 
 
+def _written(number: int) -> dict[str, Any]:
+    return {"id": f"r{number}", "time_s": START_S + number, "messages": asked(number), "source": f"log:{number}"}
+
+
 def _anthropic(number: int) -> dict[str, Any]:
     system, user = asked(number)
     user_blocks = [{"type": "text", "text": user["content"], "cache_control": {"type": "ephemeral"}}]
@@ -159,6 +163,7 @@ _BLOCKS = "id time_s blocks block_tokens input_tokens output_tokens source"
 _LENGTHS = "id time_s input_tokens output_tokens source"
 
 SAMPLES: dict[str, Sample] = {
+    "preheat-requests": _json(_written, _CHAT, _from_text),
     "openai-jsonl": _json(_openai, _CHAT, _from_text),
     "anthropic-messages": _json(_anthropic, _CHAT, _from_parts),
     "litellm": _json(_litellm, _CHAT, _from_text),

@@ -192,3 +192,19 @@ def test_bytes_that_are_no_record(record: bytes, reason: str) -> None:
 
 def test_unreadable_is_of_our_hierarchy(tmp_path: Path) -> None:
     assert issubclass(Unreadable, BadInput)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        *((name, "time_s", 1_700_000_000.5) for name in ("ts", "@timestamp", "start_time", "request_time", "time_s")),
+        *((name, "session", "five") for name in ("session", "thread_id", "conversation")),
+        *((name, "tenant", "five") for name in ("organization", "team_id", "user_id")),
+        ("parent", "parent", "five"),
+        ("turn_index", "turn", 5),
+        ("max_output_tokens", "max_tokens", 5),
+    ],
+)
+def test_rarer_names_beside_plain_messages(name: str, field: str, value: object) -> None:
+    (request,) = _requests({"messages": HI, name: value})
+    assert getattr(request, field) == value

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from preheat.cli.options import ResultFile, output_options
+from preheat.cli.outputs import refuse_overwriting
 from preheat.cli.profile_facts import measures, summary
 
 
@@ -26,6 +27,7 @@ def merge(profiles: tuple[str, ...], **flags: Any) -> int:
     from preheat.mine.settings import MineSettings
     from preheat.records.profile import Profile
 
+    refuse_overwriting({"-o": flags["output"]}, profiles, "-o")
     loaded = [load(path, Profile) for path in profiles]
     merged = run(loaded, MineSettings(keep_text=any(profile.has_text for profile in loaded)))
     save(flags["output"], merged)

@@ -15,6 +15,7 @@ from preheat.cli.options import (
     output_options,
     template_option,
 )
+from preheat.cli.outputs import refuse_overwriting
 from preheat.cli.profile_facts import measures, summary
 from preheat.cli.progress import Reporter
 from preheat.cli.wiring import spooled
@@ -60,6 +61,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     from preheat.records.profile import Profile
 
     check_views(flags)
+    refuse_overwriting({"-o": flags["output"], "--report": flags["report"], "--gexf": flags["gexf"]}, paths, "-o")
     with spooled(paths) as files:
         logs, earlier = _apart(files)
         if flags["until"] and not logs:

@@ -55,11 +55,13 @@ def plan() -> None:
 @output_options
 def make(profile: str, **flags: Any) -> int:
     """Profile + budget → plan: what is worth warming, in the order in which to warm it."""
+    from preheat.cli.outputs import refuse_overwriting
     from preheat.cli.show import print_json
     from preheat.cli.wiring import run_until_stopped
     from preheat.files.versioned import load, save
     from preheat.records.profile import Profile
 
+    refuse_overwriting({"-o": flags["output"]}, [profile])
     loaded = load(profile, Profile)
     made = run_until_stopped(lambda stop: _make(loaded, flags, stop))
     save(flags["output"], made)

@@ -14,6 +14,7 @@ from preheat.cli.options import (
     output_options,
     template_option,
 )
+from preheat.cli.outputs import refuse_overwriting
 from preheat.cli.progress import Reporter
 from preheat.cli.streams import remark
 
@@ -58,6 +59,7 @@ def read(paths: tuple[str, ...], **flags: Any) -> int:
     a tokenizer (--model, --engine) also tokens, and block_hashes with --block-size. With --as, writes a trace that
     holds no text, no names and no ids of the log: blocks are numbered as they first appear. Otherwise prints a summary.
     """
+    refuse_overwriting({"-o": flags["output"]}, (*paths, *filter(None, [flags["salt_file"]])))
     if flags["form"]:
         from preheat.cli.as_trace import write_trace
 

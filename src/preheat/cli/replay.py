@@ -45,9 +45,11 @@ if TYPE_CHECKING:
 @output_options
 def replay(log: str, **flags: Any) -> int:
     """Send the log's requests to an engine at their recorded spacing and measure each one."""
+    from preheat.cli.outputs import refuse_overwriting
     from preheat.cli.show import print_json
     from preheat.cli.wiring import run_until_stopped, spooled
 
+    refuse_overwriting({"-o": flags["output"]}, (log, *filter(None, [flags["plan"]])))
     with spooled((log,)) as paths:
         runs = run_until_stopped(lambda stop: _replay(paths[0], flags, stop))
     for run in runs:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preheat.cli.options import Number, ResultFile, log_format_option, output_options, template_option
+from preheat.cli.outputs import refuse_overwriting
 from preheat.errors import BadInput
 from preheat.records.units import parse_bytes, parse_time, show_bytes, show_moment, show_seconds
 
@@ -58,6 +59,7 @@ def simulate(paths: tuple[str, ...], **flags: Any) -> int:
     from preheat.cli.show import print_json
     from preheat.files.versioned import save
 
+    refuse_overwriting({"-o": flags["output"]}, paths)
     policies = _policies(flags["policy"])
     asked = _read(paths, flags)
     distinct = asked.accesses.distinct

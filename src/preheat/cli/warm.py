@@ -36,12 +36,14 @@ def warm(plan: str, **flags: Any) -> int:
 
     With several engines, the results are FILE, FILE-2, FILE-3 and so on, in their order.
     """
+    from preheat.cli.outputs import refuse_overwriting
     from preheat.cli.plan import print_plan, totals
     from preheat.cli.show import one_line, print_json
     from preheat.cli.wiring import run_until_stopped
     from preheat.files.versioned import load
     from preheat.records.plan import Plan
 
+    refuse_overwriting({"-o": flags["output"]}, [plan])
     loaded = load(plan, Plan)
     if flags["dry_run"]:
         print_json(totals(loaded)) if flags["json"] else print_plan(loaded)

@@ -47,9 +47,12 @@ class _Line(TypedDict, total=False):
     time: float | str | None
     created: float | str | None
     created_at: float | str | None
+    ts: float | str | None
+    time_s: float | None
     tenant: str | None
     tenant_id: str | None
     session_id: str | None
+    session: str | None
     conversation_id: str | None
     parent_id: str | None
     turn: Count | None
@@ -73,9 +76,9 @@ class _Line(TypedDict, total=False):
 
 _FIELDS = {
     **dict.fromkeys(("request_id", "custom_id", "id"), "id"),
-    **dict.fromkeys(("timestamp", "time", "created", "created_at"), "time_s"),
+    **dict.fromkeys(("timestamp", "time", "created", "created_at", "ts", "time_s"), "time_s"),
     **dict.fromkeys(("tenant", "tenant_id"), "tenant"),
-    **dict.fromkeys(("session_id", "conversation_id"), "session"),
+    **dict.fromkeys(("session_id", "session", "conversation_id"), "session"),
     **dict.fromkeys(("adapter", "lora", "lora_name"), "adapter"),
     **dict.fromkeys(("max_tokens", "max_completion_tokens"), "max_tokens"),
     **{name: name for name in ("messages", "prompt", "tools", "model", "temperature", "turn")},
@@ -83,7 +86,9 @@ _FIELDS = {
     "parent_id": "parent",
 }
 """The request's field that a line's field says; those that are not here need more than to be taken over."""
-_SampledLine = TypedDict("_SampledLine", {**_Line.__annotations__, **dict.fromkeys(SAMPLING, Any)}, total=False)  # type: ignore[misc]
+_RARE = openai_odd.SAID_ELSEWHERE - _FIELDS.keys() - _Line.__annotations__.keys()
+_NAMES = {**_Line.__annotations__, **dict.fromkeys((*SAMPLING, *_RARE), Any)}
+_SampledLine = TypedDict("_SampledLine", _NAMES, total=False)  # type: ignore[misc]
 _decode: Callable[[bytes], dict[str, Any]] = msgspec.json.Decoder(cast(Any, _SampledLine)).decode
 
 _MAY_HOLD_A_PICTURE = 16 << 10
@@ -140,7 +145,10 @@ def _believed(field: str, line: dict[str, Any]) -> Any:
 
 
 def _is_usual(said: dict[str, Any], more: dict[str, Any]) -> bool:
-    """Whether nothing in the line needs more than its types say: nothing wrapped, no media, no system prompt apart."""
+    """Whether nothing in the line needs more than its types say: nothing wrapped, no media, no system prompt apart, no
+    field under one of its rarer names."""
+    if more and not _RARE.isdisjoint(more):
+        return False
     if messages := said.get("messages"):
         for message in messages:
             if message.content.__class__ is list and not only_text(message.content):

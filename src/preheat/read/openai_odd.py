@@ -19,7 +19,10 @@ from preheat.records.request import Message, ReadReport, Request
 ENVELOPES = ("body", "request", "request_body", "requestBody", "params", "payload", "proxy_server_request")
 """Under which names gateways, batch files and proxies keep the body of a request; an object, or one as JSON text."""
 _IDS = ("request_id", "custom_id", "id")
-TIMES = ("timestamp", "time", "created", "created_at", "@timestamp", "start_time", "startTime", "ts", "request_time")
+TIMES = (
+    *("timestamp", "time", "created", "created_at", "@timestamp", "start_time", "startTime", "ts", "request_time"),
+    "time_s",
+)
 _TENANTS = ("tenant", "tenant_id", "organization", "organization_id", "org_id", "team_id")
 _USERS = ("user", "user_id", "end_user")
 _SESSIONS = ("session_id", "session", "conversation_id", "conversation", "thread_id")
@@ -27,6 +30,8 @@ _PARENTS = ("parent_id", "parent", "parent_request_id", "previous_response_id")
 _TURNS = ("turn", "turn_index")
 _ADAPTERS = ("adapter", "lora", "lora_name")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+SAID_ELSEWHERE = frozenset((*TIMES, *_TENANTS, *_USERS, *_SESSIONS, "parent", "parent_request_id", *_TURNS, *_LIMITS))
+"""Names under which a line beside its messages or prompt may say more of them."""
 _ASKED = ("messages", "prompt", "input")
 _OF_RESPONSES = frozenset(
     {"instructions", "previous_response_id", "max_output_tokens", "text", "reasoning", "tools", "temperature", "top_p"}

@@ -25,6 +25,7 @@ from preheat.read.openai_jsonl import OpenAIJsonl
 from preheat.read.otlp_json import OTLPJson
 from preheat.read.otlp_proto import OTLPProto
 from preheat.read.parquet_table import ParquetTable
+from preheat.read.preheat_requests import PreheatRequests
 from preheat.read.recorded_calls import RecordedCalls
 from preheat.read.repeats import Repeats
 from preheat.read.servegen import ServeGenLengths, ServeGenRates
@@ -63,6 +64,7 @@ class Reader(Protocol[Record_contra]):
 
 
 JSON_FORMATS: dict[str, Reader[bytes]] = {
+    "preheat-requests": PreheatRequests(),
     "mooncake": Mooncake(),
     "bailian": Bailian(),
     "servegen-lengths": ServeGenLengths(),
@@ -75,7 +77,7 @@ JSON_FORMATS: dict[str, Reader[bytes]] = {
     "openai-jsonl": OpenAIJsonl(),
 }
 """Those that are told by what only they have come first."""
-_NESTED = tuple(reader for name, reader in JSON_FORMATS.items() if name != "openai-jsonl")
+_NESTED = tuple(reader for name, reader in JSON_FORMATS.items() if name not in ("openai-jsonl", "preheat-requests"))
 
 FORMATS: dict[str, Reader[Any]] = {
     "parquet": ParquetTable(_NESTED),
