@@ -16,7 +16,7 @@ _TENANTS = 3
 
 def shown_breaks(profile: Profile, limit: int) -> list[dict[str, object]]:
     """The costliest ``limit`` breaks, for machines that show them to people."""
-    from preheat.prompts.redaction import excerpt, redact, tail_excerpt
+    from preheat.prompts.redaction import redact
 
     return [
         {
@@ -30,12 +30,20 @@ def shown_breaks(profile: Profile, limit: int) -> list[dict[str, object]]:
             "model": profile.partitions[each.partition].model,
             "adapter": profile.partitions[each.partition].adapter,
             "tenants": {redact(name): count for name, count in each.tenants.items()},
-            "before": tail_excerpt(each.before, 120),
-            "examples": [excerpt(text, 120) for text in each.examples],
-            "after": excerpt(each.after, 120),
+            **dict(zip(("before", "examples", "after"), _quoted(each, 120, 120), strict=True)),
         }
         for each in profile.breaks[:limit]
     ]
+
+
+def _quoted(each: Break, around: int, width: int) -> tuple[str, list[str], str]:
+    """The texts of a break: redacted as the whole that they are, and only then cut and shortened."""
+    from preheat.prompts.parting import apart
+    from preheat.prompts.redaction import excerpt, tail_excerpt
+
+    begun = each.at_chars > len(each.before)
+    before, variants, after = apart(each.before, [(text, each.after) for text in each.examples], begun=begun)
+    return tail_excerpt(before, around), [excerpt(text, width) for text in variants], excerpt(after, around)
 
 
 def print_breaks(profile: Profile, limit: int) -> None:
@@ -56,7 +64,7 @@ def print_breaks(profile: Profile, limit: int) -> None:
 
 
 def _print_one(each: Break, profile: Profile) -> None:
-    from preheat.prompts.redaction import excerpt, tail_excerpt
+    from preheat.prompts.redaction import excerpt
 
     also = f" (then {', '.join(each.later)})" if each.later else ""
     click.echo(
@@ -64,9 +72,8 @@ def _print_one(each: Break, profile: Profile) -> None:
         f"about {each.lost_blocks} blocks lost ({_share(each, profile):.1%})"
     )
     if each.examples:
-        before = tail_excerpt(each.before, _BEFORE_CHARS)
-        variants = " | ".join(excerpt(text, _VARIANT_CHARS) or "(nothing)" for text in each.examples)
-        click.echo(f"    “{before}” [{variants}] “{excerpt(each.after, _BEFORE_CHARS)}”")
+        before, examples, after = _quoted(each, _BEFORE_CHARS, _VARIANT_CHARS)
+        click.echo(f"    “{before}” [{' | '.join(text or '(nothing)' for text in examples)}] “{after}”")
     if each.tenants:
         named = [f"{excerpt(name, 24)} ({count})" for name, count in list(each.tenants.items())[:_TENANTS]]
         more = f" and {len(each.tenants) - _TENANTS} more" if len(each.tenants) > _TENANTS else ""

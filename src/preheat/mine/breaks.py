@@ -15,7 +15,7 @@ from collections import Counter
 from msgspec import structs
 from xxhash import xxh3_64_intdigest
 
-from preheat.mine.difference import SHOWN_CHARS, WEAK, Difference
+from preheat.mine.difference import KEPT_CHARS, WEAK, Difference
 from preheat.mine.resync import ANCHOR_CHARS
 from preheat.records.outcomes import BreakCause
 from preheat.records.profile import Break, Profile
@@ -189,9 +189,9 @@ class _Forest:
             variants=len(copies),
             lost_blocks=round((len(copies) - 1) * blocks),
             tenants=dict(tenants.most_common()),
-            before=texts[0][max(0, best.begin - SHOWN_CHARS) : best.begin],
+            before=texts[0][max(0, best.begin - KEPT_CHARS) : best.begin],
             examples=best.examples,
-            after=best.after[:SHOWN_CHARS],
+            after=best.after,
         )
         return found, copies
 

@@ -6,7 +6,9 @@ from preheat.mine.resync import ANCHOR_CHARS, common_chars, slots
 from preheat.mine.volatile import cause_of, common_form, reordered
 from preheat.records.outcomes import BreakCause
 
-SHOWN_CHARS = 120
+KEPT_CHARS = 400
+"""Of what stands around a break: more than is shown, since it is redacted as a whole and cut afterwards."""
+_KEPT_HEAD, _KEPT_TAIL = 800, 200
 _LONGEST_TEXT = 400
 _LONGEST_WORD = 200
 _LEAST_SHARED = 64
@@ -23,6 +25,12 @@ def whole_words(text: str, begin: int, end: int) -> tuple[int, int]:
     while end < upper and "!" <= text[end] <= "~":
         end += 1
     return begin, end
+
+
+def _kept(text: str) -> str:
+    """A variant: of a long one its beginning, and the end, which tells what kind of thing comes after."""
+    longest = _KEPT_HEAD + _KEPT_TAIL
+    return text if len(text) <= longest else f"{text[:_KEPT_HEAD]} … {text[-_KEPT_TAIL:]}"
 
 
 class Difference:
@@ -64,9 +72,13 @@ class Difference:
             return
         start, end = whole_words(left, start, end)
         other_start, other_end = whole_words(right, other_start, other_end)
+        # What is before and after them is the same, so that the same much of it belongs to both.
+        start = min(start, other_start)
+        wider = max(end - first.left_end, other_end - first.right_end)
+        end, other_end = first.left_end + wider, first.right_end + wider
         self.cause, self.begin = cause, start
-        self.examples = left[start:end][:SHOWN_CHARS], right[other_start:other_end][:SHOWN_CHARS]
-        self.after = left[end : end + SHOWN_CHARS]
+        self.examples = _kept(left[start:end]), _kept(right[start:other_end])
+        self.after = left[end : end + KEPT_CHARS]
         self.anchor, self.anchor_at = left[end : end + ANCHOR_CHARS], end
         self.shared = sum(slot.shared for slot in differences if slot.shared >= _LEAST_SHARED)
         self.later = [cause_of(left, slot.left_begin, slot.left_end)[0] for slot in differences[1:]]
@@ -78,6 +90,6 @@ class Difference:
         # Of the items themselves, orders share some that happen to stand at the beginning: about half, of few items.
         self.shared = items[0] // 2 + after
         self.anchor_at = one
-        self.examples = left[line:one][:SHOWN_CHARS], right[line:other][:SHOWN_CHARS]
-        self.after = left[one : one + min(after, SHOWN_CHARS)]
+        self.examples = _kept(left[line:one]), _kept(right[line:other])
+        self.after = left[one : one + min(after, KEPT_CHARS)]
         self.anchor = (self.after if after >= ANCHOR_CHARS else items[2])[:ANCHOR_CHARS]

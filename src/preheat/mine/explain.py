@@ -8,6 +8,7 @@ from preheat.blocks.digests import DIGEST_BYTES, id_digests, ids_as_text, text_d
 from preheat.mine.difference import Difference, whole_words
 from preheat.mine.resync import common_chars
 from preheat.mine.shares import TIME_DIGITS
+from preheat.prompts.parting import apart
 from preheat.prompts.redaction import excerpt, redact, tail_excerpt
 from preheat.records.explanation import Divergence, Explanation, Segment
 from preheat.records.profile import Node, Profile
@@ -16,6 +17,8 @@ from preheat.records.target import ASSUMED_CHARS_PER_TOKEN
 
 _SHOWN = 100
 _BEFORE_CHARS = 512
+_REDACTED_CHARS = 4096
+"""Before and after a place that is quoted: redacted as a whole, and cut afterwards."""
 _COMPARED = 200
 """Continuations that are compared; of more, those asked for most."""
 _EXAMINED = 8
@@ -149,8 +152,7 @@ class _Walk:
     def segments(self, path: list[_Step]) -> list[Segment]:
         found = []
         for step in path:
-            node, size = self.profile.nodes[step.node], self.profile.block_chars
-            text = "" if node.text is None else node.text[: (step.to_block - step.from_block) * size]
+            node = self.profile.nodes[step.node]
             found.append(
                 Segment(
                     from_block=step.from_block,
@@ -160,10 +162,20 @@ class _Walk:
                     first_s=node.first_s if node.untimed < node.count else None,
                     last_s=_last_s(node),
                     seen=self._seen(node),
-                    ends_with=tail_excerpt(text, _SHOWN),
+                    ends_with="" if node.text is None else self._end(step),
                 )
             )
         return found
+
+    def _end(self, step: _Step) -> str:
+        """How the stretch ends, redacted together with what stands around it."""
+        prompt, size = self.prompt or "", self.profile.block_chars
+        begin, end = step.from_block * size, step.to_block * size
+        first = max(0, begin - _REDACTED_CHARS, end - 2 * _REDACTED_CHARS)
+        begin = max(begin, first)
+        stretch = (prompt[begin:end], prompt[end : end + _REDACTED_CHARS])
+        _, (shown,), _ = apart(prompt[first:begin], [stretch], begun=first > 0)
+        return tail_excerpt(shown, _SHOWN)
 
     def divergence(self, path: list[_Step], found: int) -> tuple[Difference | None, Divergence | None]:
         """Where what was seen ends, and the continuation most like the prompt; nothing where all of it was seen."""
@@ -177,16 +189,24 @@ class _Walk:
         shared = common_chars(here, text, 0, 0) if text else 0
         start = len(before) + shared if best is None else best.begin
         start, _ = whole_words(before + here, start, start)
+        place = at - len(before) + start
+        head = self.prompt[max(0, place - _REDACTED_CHARS) : place]
+        ours, theirs = (before + here)[start:], (before + text)[start:] if text else ""
+        behind = 0 if best is None else max(0, best.anchor_at - start)
+        shown_before, shown, _ = apart(
+            head, [(_window(ours), "")] + [(_window(theirs), "")] * bool(theirs), begun=place > _REDACTED_CHARS
+        )
+        _, _, after = apart(head, [(ours[:behind], _window(ours[behind:]))], begun=place > _REDACTED_CHARS)
         told = Divergence(
             at_block=found,
-            at_chars=at - len(before) + start,
-            before=tail_excerpt((before + here)[:start], _SHOWN),
-            here=excerpt((before + here)[start:], _SHOWN),
-            nearest=excerpt((before + text)[start:], _SHOWN) if text else "",
+            at_chars=place,
+            before=tail_excerpt(shown_before, _SHOWN),
+            here=excerpt(shown[0], _SHOWN),
+            nearest=excerpt(shown[1], _SHOWN) if theirs else "",
             requests=0 if number < 0 else self.profile.nodes[number].count,
             last_s=None if number < 0 else _last_s(self.profile.nodes[number]),
             cause=None if best is None else best.cause,
-            after="" if best is None else excerpt(best.after, _SHOWN),
+            after="" if best is None else excerpt(after[: len(best.after)], _SHOWN),
         )
         return best, told
 
@@ -242,6 +262,10 @@ class _Walk:
         if self.profile.chars_per_token:
             return size / self.profile.chars_per_token, f"the profile ({self.profile.tokenizer})"
         return size / ASSUMED_CHARS_PER_TOKEN, f"assumed: {ASSUMED_CHARS_PER_TOKEN:g} characters a token"
+
+
+def _window(text: str) -> str:
+    return text[:_REDACTED_CHARS]
 
 
 def _last_s(node: Node) -> float | None:

@@ -50,7 +50,8 @@ _UNFINISHED_SECRET = re.compile(
 )
 _LONGEST_UNFINISHED_CHARS = 512
 _TAIL_CHARS = 4096
-_HIDDEN = "[…]"
+HIDDEN = "[…]"
+LABELS = ("[key]", "[email]", "[id]", "[iban]", "[card]", "[phone]")
 _EXCERPT_FROM_CHARS = 4096
 _LONGEST_SECRET_CHARS = 1024
 
@@ -73,6 +74,19 @@ def printable(text: str) -> str:
     return _SEQUENCE.sub("", text).translate(_CONTROLS)
 
 
+def redact_cut(text: str) -> str:
+    """:func:`redact` for what may be cut at its end: what may be half a secret there is shown as ``[…]``."""
+    shown = redact(text).rstrip()
+    head, end = shown[:-_LONGEST_UNFINISHED_CHARS], shown[-_LONGEST_UNFINISHED_CHARS:]
+    return head + _UNFINISHED.sub(HIDDEN, _UNFINISHED_SECRET.sub(rf"\1{HIDDEN}", end))
+
+
+def begun_before(tail: str) -> str:
+    """The end of a longer text, with ``[…]`` in place of what may have begun before it: half a secret is known to no
+    pattern."""
+    return _BEGUN_BEFORE.sub(HIDDEN, tail, count=1)
+
+
 def excerpt(text: str, width: int = 80) -> str:
     """One line of at most ``width`` characters: redacted, white space run together, shortened with ``…``."""
     considered = _EXCERPT_FROM_CHARS + width
@@ -90,12 +104,8 @@ def tail_excerpt(text: str, width: int = 80) -> str:
     """
     tail, before = printable(text[-_TAIL_CHARS:]), text[:-_TAIL_CHARS]
     if before:
-        # What stands at this cut may be half a secret, which no pattern knows.
-        tail = _BEGUN_BEFORE.sub(_HIDDEN, tail, count=1)
-    shown = redact(tail).rstrip()
-    head, end = shown[:-_LONGEST_UNFINISHED_CHARS], shown[-_LONGEST_UNFINISHED_CHARS:]
-    end = _UNFINISHED.sub(_HIDDEN, _UNFINISHED_SECRET.sub(rf"\1{_HIDDEN}", end))
-    line = " ".join((head + end).split())
+        tail = begun_before(tail)
+    line = " ".join(redact_cut(tail).split())
     if len(line) <= width and not before:
         return line
     return "…" + line[max(0, len(line) - width + 1) :].lstrip() if width > 0 else ""

@@ -121,8 +121,8 @@ class Break(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``node`` is the last one that they share (-1: none), ``at_chars`` where in the prompt the difference begins;
     ``cause`` what differs, ``later`` what else does before the shared text ends. ``variants`` ways to go on were seen,
     in ``requests`` requests of ``tenants``; ``lost_blocks`` would not have been computed again, had the difference
-    stood behind them. The texts, up to 120 characters each, are raw: what stands before, two of the variants, and
-    what comes after; they are empty where the profile keeps none.
+    stood behind them. The texts, of some hundred characters each, are raw: what stands before, two of the
+    variants (of long ones beginning and end), and what comes after; they are empty where the profile keeps none.
     """
 
     node: int
