@@ -86,6 +86,9 @@ def _folder() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+_JOINS = 3
+
+
 def _knock(cluster: str, timeout_s: float) -> None:
     """Raises where nothing at the address speaks Ray's protocol: Ray itself would wait for it for minutes."""
     import grpc
@@ -110,7 +113,7 @@ def _address_remedy(cluster: str) -> str:
 def _join(ray: Any, cluster: str, options: dict[str, Any]) -> None:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        ray.init(**options, log_to_driver=False, logging_level=logging.CRITICAL)
+        _init(ray, cluster, options)
         logging.getLogger("ray").setLevel(logging.CRITICAL)
     except PreheatError:
         raise
@@ -132,6 +135,19 @@ def _join(ray: Any, cluster: str, options: dict[str, Any]) -> None:
         for number, handler in handlers.items():
             with contextlib.suppress(ValueError):  # not in the main thread, where it was not changed either
                 signal.signal(number, handler)
+
+
+def _init(ray: Any, cluster: str, options: dict[str, Any]) -> None:
+    """A busy head node can fail to start the server of one client in the time that Ray allows; then it is asked anew."""
+    for left in reversed(range(_JOINS if cluster.startswith("ray://") else 1)):
+        try:
+            ray.init(**options, log_to_driver=False, logging_level=logging.CRITICAL)
+        except ConnectionError:
+            if not left:
+                raise
+            _leave(ray)
+        else:
+            return
 
 
 def _leave(ray: Any) -> None:
