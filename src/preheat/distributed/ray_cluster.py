@@ -138,7 +138,7 @@ def _join(ray: Any, cluster: str, options: dict[str, Any]) -> None:
 
 
 def _init(ray: Any, cluster: str, options: dict[str, Any]) -> None:
-    """A busy head node can fail to start the server of one client in the time that Ray allows; then it is asked anew."""
+    """A busy head node may fail to start a client's server in the time that Ray allows; then it is asked anew."""
     for left in reversed(range(_JOINS if cluster.startswith("ray://") else 1)):
         try:
             ray.init(**options, log_to_driver=False, logging_level=logging.CRITICAL)
