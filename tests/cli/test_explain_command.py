@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -72,3 +74,50 @@ def test_a_request_without_a_prompt_cannot_be_explained(folder: Path) -> None:
     done = preheat("explain", "azure.csv#azure.csv:2", "--profile", "p.json.zst", cwd=folder)
     assert done.returncode == 2
     assert "neither a prompt nor ids of blocks" in one_line(done)
+
+
+def _lines(path: Path, *requests: dict[str, object]) -> None:
+    path.write_text("".join(json.dumps(each) + "\n" for each in requests))
+
+
+def test_ids_and_names_of_files_may_hold_the_sign_that_parts_them(folder: Path) -> None:
+    turns = [{"from": "human", "value": "Hello?"}, {"from": "gpt", "value": "Yes."}, {"from": "human", "value": "So?"}]
+    _lines(folder / "talk.jsonl", {"id": "conv0", "conversations": turns})
+    _lines(folder / "a#b.jsonl", {"id": "x#1", "timestamp": 1, "prompt": "abc"})
+    for which, told in (
+        ("talk.jsonl#conv0#1", "request conv0#1 (talk.jsonl:1)"),
+        ("a#b.jsonl#x#1", "request x#1 (a#b.jsonl:1)"),
+        ("a#b.jsonl#1", "request x#1 (a#b.jsonl:1)"),
+    ):
+        done = preheat("explain", which, "--profile", "p.json.zst", cwd=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert told in done.stdout
+    several = preheat("explain", "talk.jsonl#1", "--profile", "p.json.zst", cwd=folder)
+    assert several.returncode == 2
+    assert "2 requests are at line '1'" in one_line(several)
+    assert "#conv0#1" in one_line(several)
+    assert "there is no file none.jsonl" in one_line(
+        preheat("explain", "none.jsonl#conv0#1", "--profile", "p.json.zst", cwd=folder)
+    )
+
+
+def test_an_id_of_several_requests_is_refused_and_their_lines_are_named(folder: Path) -> None:
+    prompts = [{"id": name, "timestamp": 1, "prompt": f"{name} {place}"} for place, name in enumerate(["x", "y", "x"])]
+    _lines(folder / "twice.jsonl", *prompts)
+    done = preheat("explain", "twice.jsonl#x", "--profile", "p.json.zst", cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "2 requests have the id 'x'" in one_line(done)
+    assert "#1, #3" in one_line(done)
+    for name in ("3", "twice.jsonl:3"):
+        done = preheat("explain", f"twice.jsonl#{name}", "--profile", "p.json.zst", cwd=folder)
+        assert "request x (twice.jsonl:3)" in done.stdout
+
+
+def test_short_times_are_in_milliseconds(folder: Path) -> None:
+    done = preheat("explain", "log.jsonl#r200", "--profile", "p.json.zst", "--ms-per-token", "0.25", cwd=folder)
+    missed = next(line for line in done.stdout.splitlines() if "missed" in line)
+    tokens, cost = re.search(r"(\d+) tokens, ([0-9.]+) ms of prefill", missed).groups()  # type: ignore[union-attr]
+    assert float(cost) == pytest.approx(int(tokens) / 4, abs=1)
+    first = preheat("explain", "log.jsonl#1", "--profile", "p.json.zst", cwd=folder)
+    assert "none earlier" in first.stdout
+    assert "not seen before" not in first.stdout

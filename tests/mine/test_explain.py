@@ -158,3 +158,19 @@ def test_secrets_are_shown_by_neither_half() -> None:
     assert told.avoidable_blocks
     assert "abcdefghij" not in shown
     assert "1234567890" not in shown
+
+
+def test_what_came_at_the_same_moment_is_neither_found_nor_called_new() -> None:
+    def asked(number: int, time_s: float) -> Request:
+        return Request(id=f"r{number}", time_s=time_s, prompt=SYSTEM)
+
+    log = [asked(0, 5.0), asked(1, 5.0)]
+    for requests, first in ((log, log[0]), ([*log, asked(2, 9000.0)], log[1])):
+        told = explained(profile_of(requests), first)
+        assert told.found_blocks == 0
+        assert [segment.same_moment for segment in told.segments] == [True]
+        assert any("within a moment" in note for note in told.notes)
+    for requests in ([log[0]], [log[0], asked(2, 9000.0)]):
+        told = explained(profile_of(requests), log[0])
+        assert [segment.same_moment for segment in told.segments] == [False]
+        assert not any("within a moment" in note for note in told.notes)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.one_request import find_request
 from preheat.cli.options import Number, log_format_option, output_options, template_option
 from preheat.errors import BadInput
 from preheat.records.units import show_moment, show_seconds
@@ -13,7 +14,6 @@ from preheat.records.units import show_moment, show_seconds
 if TYPE_CHECKING:
     from preheat.records.explanation import Divergence, Explanation, Segment
     from preheat.records.profile import Profile
-    from preheat.records.request import Request
 
 _TENANTS = 2
 
@@ -40,7 +40,7 @@ def explain(which: str, profile_path: str, **flags: Any) -> int:
 
     profile = load(profile_path, Profile)
     _check_rendering(profile, flags["model"], profile_path)
-    request = _find(which, flags["format"])
+    request = find_request(which, flags["format"])
     prompt = None
     if request.messages or request.prompt is not None:
         prompt = renderer_for(profile.rendering).render(request)
@@ -63,25 +63,6 @@ def _check_rendering(profile: Profile, template: str | None, path: str) -> None:
         )
 
 
-def _find(which: str, format: str | None) -> Request:
-    """The request that ``LOG#REQUEST`` names: by its id, else by its line. Raises :class:`BadInput`."""
-    from preheat.read.reader import read_requests
-    from preheat.records.request import ReadReport
-
-    log, hash_sign, name = which.rpartition("#")
-    if not hash_sign or not log or not name:
-        raise BadInput(f"{which[:80]!r} names no request", "write LOG#ID or LOG#LINE, in quotes")
-    report = ReadReport()
-    for request in read_requests([log], format=format, report=report):
-        if request.id == name or (name.isdigit() and request.source.endswith(f":{name}")):
-            return request
-    skipped = f", and {sum(report.skipped.values())} lines were skipped" if report.skipped else ""
-    raise BadInput(
-        f"{log} has no request {name[:80]!r}: there are {report.requests}{skipped}",
-        "preheat read -o - prints their ids",
-    )
-
-
 def print_explanation(told: Explanation) -> None:
     """For people: the path through the tree, where it ends, and the sums."""
     from preheat.cli.show import print_facts
@@ -91,7 +72,7 @@ def print_explanation(told: Explanation) -> None:
     tenant = "" if told.tenant is None else f", tenant {excerpt(told.tenant, 24)}"
     click.echo(f"request {excerpt(told.id, 60)} ({excerpt(told.source, 120)}) {when}{tenant}")
     if told.segments:
-        click.echo(f"{'blocks':>13} {'requests':>9}  {'first, last seen':<28} {'tenants':<28} ends with")
+        click.echo(f"{'blocks':>13} {'in all':>9}  {'first, last seen':<28} {'tenants':<28} ends with")
     for segment in told.segments:
         _print_segment(segment)
     if told.divergence is not None:
@@ -105,7 +86,9 @@ def _print_segment(segment: Segment) -> None:
     from preheat.prompts.redaction import excerpt
 
     span = f"{segment.from_block}-{segment.to_block}"
-    seen = "not seen before"
+    seen = "none earlier"
+    if segment.same_moment:
+        seen = "at the same moment" if segment.first_s == segment.last_s else "perhaps at the same moment"
     if segment.seen:
         times = [each for each in (segment.first_s, segment.last_s) if each is not None]
         seen = ", ".join(show_moment(each) for each in times) or "at no known time"
@@ -137,7 +120,7 @@ def _sums(told: Explanation) -> dict[str, object]:
 
     def priced(blocks: int, cost_ms: float | None) -> str:
         share = f"{blocks / told.blocks:.1%} of {told.blocks}" if told.blocks else "of none"
-        time = "" if cost_ms is None else f", {show_seconds(cost_ms / 1000)} of prefill"
+        time = "" if cost_ms is None else f", {_show_time(cost_ms)} of prefill"
         return f"{blocks} blocks ({share}), {blocks * told.tokens_per_block:.0f} tokens{time}"
 
     return {
@@ -148,3 +131,10 @@ def _sums(told: Explanation) -> dict[str, object]:
         "a block": f"{told.block_units} {told.unit}; {told.tokens_per_block:.3g} tokens ({told.tokens_from})",
         "rendering": told.rendering,
     }
+
+
+def _show_time(cost_ms: float) -> str:
+    """Below a second in milliseconds."""
+    if round(cost_ms) >= 1000:
+        return show_seconds(cost_ms / 1000)
+    return f"{cost_ms:.0f} ms" if cost_ms >= 10 or not cost_ms else f"{cost_ms:.1f} ms"

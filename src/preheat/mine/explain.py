@@ -33,6 +33,10 @@ def explain(profile: Profile, request: Request, prompt: str | None, ms_per_token
     walk = _Walk(profile, request, prompt)
     path = walk.path()
     segments = walk.segments(path)
+    if any(segment.same_moment for segment in segments):
+        walk.notes.append(
+            "times tell no order within a moment: what others asked for at this one's own is not counted as found"
+        )
     found = max((segment.to_block for segment in segments if segment.seen), default=0)
     difference, divergence = walk.divergence(path, found)
     missed = walk.blocks - found
@@ -149,6 +153,13 @@ class _Walk:
             return node.count > 1
         return node.first_s < self.time_s
 
+    def _same_moment(self, node: Node) -> bool:
+        """Whether others may have asked for the edge first at this request's own moment: only if there are some in the
+        bucket of that moment."""
+        if self.time_s is None or node.first_s != self.time_s or node.count - node.untimed < 2:
+            return False
+        return node.last_s == node.first_s or node.arrivals.get(int(node.first_s // self.profile.bucket_s), 2) > 1
+
     def segments(self, path: list[_Step]) -> list[Segment]:
         found = []
         for step in path:
@@ -162,6 +173,7 @@ class _Walk:
                     first_s=node.first_s if node.untimed < node.count else None,
                     last_s=_last_s(node),
                     seen=self._seen(node),
+                    same_moment=self._same_moment(node),
                     ends_with="" if node.text is None else self._end(step),
                 )
             )

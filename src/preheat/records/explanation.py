@@ -15,7 +15,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
     ``requests`` of the profile pass all of it, those of ``tenants`` among them; it was asked for from ``first_s`` to
     ``last_s`` (``None``: at times that the log does not give). ``seen`` says that its first request came before this
-    one. ``ends_with`` is the redacted end of its text, empty where that was not kept.
+    one; ``same_moment`` that others may have asked for it first at this one's own moment, within which times tell no
+    order: they do not count as seen. ``ends_with`` is the redacted end of its text, empty where that was not kept.
     """
 
     from_block: int
@@ -25,6 +26,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     first_s: float | None
     last_s: float | None
     seen: bool
+    same_moment: bool = False
     ends_with: str = ""
 
 
