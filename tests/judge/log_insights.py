@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from preheat.records.evidence import ClusterLine, LogInsight
+from preheat.records.evidence import BreakLine, ClusterLine, LogInsight
 from preheat.records.profile import ClassFlow, Hub, Link, Topology
 
 TOKENS = [
@@ -59,4 +59,28 @@ def insight() -> LogInsight:
         cluster_count=70,
         cluster_sample=2000,
         hours=[100 + 30 * (hour % 7) for hour in range(24)],
+        epoch=True,
+        start_s=1_750_032_000.0,
+        end_s=1_750_032_000.0 + 3 * 86_400.0,
+        blocks=8_000_000,
+        seen_blocks=6_000_000,
+        distinct_blocks=2_000_000,
+        skipped={"not JSON": 3, "no prompt": 1},
+        breaks=[
+            BreakLine(
+                cause="time",
+                later=("id",),
+                at_chars=312,
+                variants=41,
+                requests=5_000,
+                lost_blocks=70_000,
+                lost_share=0.035,
+                tenants=[("acme <a>", 4_000), ("b", 900), ("c", 60)],
+                tenant_count=5,
+                before="It is now",
+                examples=("Monday", ""),
+                after="Answer & be brief",
+            )
+        ],
+        break_count=4,
     )

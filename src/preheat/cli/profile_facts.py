@@ -10,15 +10,17 @@ if TYPE_CHECKING:
 
 def measures(profile: Profile) -> dict[str, Any]:
     """For ``--json``. What cannot be told is ``None``; blocks are counted as ``block_chars`` or a trace's own."""
+    from preheat.judge.insight import is_timed, seen_before
+
     kept = sum(node.blocks for node in profile.nodes if node.text is not None)
-    seen = _seen_before(profile) if profile.blocks else None
+    seen = seen_before(profile) if profile.blocks else None
     return {
         "requests": profile.requests,
         "without_prompt": profile.without_prompt,
         "truncated": profile.truncated,
-        "timed": _is_timed(profile),
-        "start_s": profile.start_s if _is_timed(profile) else None,
-        "end_s": profile.end_s if _is_timed(profile) else None,
+        "timed": is_timed(profile),
+        "start_s": profile.start_s if is_timed(profile) else None,
+        "end_s": profile.end_s if is_timed(profile) else None,
         "tenants": profile.tenants,
         "partitions": [
             {"model": each.model, "adapter": each.adapter, "requests": each.requests, "block_tokens": each.block_tokens}
@@ -69,20 +71,14 @@ def summary(profile: Profile) -> dict[str, object]:
     } | {f"skipped: {reason}": count for reason, count in sorted(profile.skipped.items())}
 
 
-def _is_timed(profile: Profile) -> bool:
-    return any(share.first_s is not None for each in profile.partitions for share in each.shares.values())
-
-
-def _seen_before(profile: Profile) -> int:
-    return sum(node.blocks * (node.count - 1) for node in profile.nodes)
-
-
 def _hits(profile: Profile) -> str:
+    from preheat.judge.insight import is_timed, seen_before
+
     if not profile.blocks:
         return "cannot be told: the log has no whole block of any prompt"
-    timed = _is_timed(profile)
+    timed = is_timed(profile)
     span = f"over {profile.end_s - profile.start_s:.0f} s" if timed else "in the order of the log, which has no times"
-    rate = _seen_before(profile) / profile.blocks
+    rate = seen_before(profile) / profile.blocks
     return f"{rate:.1%} of {profile.blocks} blocks, {span}, cold start"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from preheat.judge.breaking import break_lines
 from preheat.judge.shown import excerpt
 from preheat.records.evidence import ClusterLine, LogInsight
 from preheat.records.profile import Cluster, Profile
@@ -15,7 +16,8 @@ _EPOCH_FROM_S = 1e8
 
 
 def insight(profile: Profile) -> LogInsight:
-    """Topology and arrivals as they are; of the clusters the largest, redacted."""
+    """Topology and arrivals as they are; of the clusters the largest and of the breaks the costliest, redacted."""
+    timed = is_timed(profile)
     return LogInsight(
         requests=profile.requests,
         tenants=len(profile.tenants),
@@ -26,7 +28,25 @@ def insight(profile: Profile) -> LogInsight:
         cluster_sample=profile.cluster_sample,
         hours=_hours(profile),
         epoch=profile.end_s > _EPOCH_FROM_S,
+        start_s=profile.start_s if timed else None,
+        end_s=profile.end_s if timed else None,
+        blocks=profile.blocks,
+        seen_blocks=seen_before(profile),
+        distinct_blocks=profile.distinct_blocks,
+        skipped={excerpt(reason): count for reason, count in sorted(profile.skipped.items())},
+        breaks=break_lines(profile) if profile.has_text else None,
+        break_count=len(profile.breaks),
     )
+
+
+def is_timed(profile: Profile) -> bool:
+    """Whether any request had a time."""
+    return any(share.first_s is not None for each in profile.partitions for share in each.shares.values())
+
+
+def seen_before(profile: Profile) -> int:
+    """Blocks that a cache without bounds, cold at first, would have held when they were asked for."""
+    return sum(node.blocks * (node.count - 1) for node in profile.nodes)
 
 
 def _line(cluster: Cluster) -> ClusterLine:

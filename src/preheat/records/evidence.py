@@ -7,7 +7,7 @@ import msgspec
 from preheat.records.profile import Topology
 
 SCHEMA = "preheat.evidence"
-VERSION = "1.1"
+VERSION = "1.2"
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,11 +60,35 @@ class ClusterLine(msgspec.Struct, frozen=True, kw_only=True):
     excerpt: str = ""
 
 
+class BreakLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A place where prefixes break (see :class:`preheat.records.profile.Break`) as it may be shown: texts are redacted.
+
+    ``lost_share`` is of the profile's distinct blocks; ``tenants`` are the first of ``tenant_count``, with requests.
+    """
+
+    cause: str
+    later: tuple[str, ...] = ()
+    at_chars: int
+    variants: int
+    requests: int
+    lost_blocks: int
+    lost_share: float
+    tenants: list[tuple[str, int]] = []
+    tenant_count: int = 0
+    before: str = ""
+    examples: tuple[str, ...] = ()
+    after: str = ""
+
+
 class LogInsight(msgspec.Struct, frozen=True, kw_only=True):
     """What the log was found to hold, fit to be shown.
 
     ``hours`` are requests by hour of the day in the log's own clock (24 numbers, or none where it has no times),
-    which is UTC where ``epoch`` says that it counts from 1970. ``clusters`` are the largest of ``cluster_count``.
+    which is UTC where ``epoch`` says that it counts from 1970; ``start_s`` and ``end_s`` are in that clock, ``None``
+    where the log has no times. ``clusters`` are the largest of ``cluster_count``, ``breaks`` the costliest of
+    ``break_count``, ``None`` where no text was kept to look for them in. Of ``blocks``, ``seen_blocks`` had come before
+    (a cache without bounds, cold at first); ``distinct_blocks`` is the denominator of what breaks cost. ``skipped``
+    counts by reason what the log held and could not be read.
     """
 
     requests: int
@@ -76,6 +100,14 @@ class LogInsight(msgspec.Struct, frozen=True, kw_only=True):
     cluster_sample: int = 0
     hours: list[int] = []
     epoch: bool = False
+    start_s: float | None = None
+    end_s: float | None = None
+    blocks: int = 0
+    seen_blocks: int = 0
+    distinct_blocks: int = 0
+    skipped: dict[str, int] = {}
+    breaks: list[BreakLine] | None = None
+    break_count: int = 0
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
