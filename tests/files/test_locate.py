@@ -70,3 +70,16 @@ def test_what_is_no_path_is_bad_input(path: str, says: str) -> None:
 def test_no_path_at_all_is_refused() -> None:
     with pytest.raises(BadInput, match="no log was named"):
         locate([])
+
+
+def test_links_in_circles_and_other_names_count_once(folder: Path) -> None:
+    (folder / "sub/up").symlink_to(folder, target_is_directory=True)
+    (folder / "sub/self").symlink_to(folder / "sub", target_is_directory=True)
+    (folder / "0-latest.jsonl").symlink_to("b.jsonl")
+    whole = ["a.jsonl.gz", "b.jsonl", "sub/c.ndjson.zst", "sub/d.JSON"]
+    assert _names(locate([str(folder)]), folder) == whole
+    assert _names(locate([f"{folder}/**/*.*[zlN]"]), folder) == ["a.jsonl.gz", "b.jsonl", "sub/d.JSON"]
+    assert _names(locate([f"{folder}/**/*.json*", f"{folder}/0-latest.jsonl"]), folder) == ["a.jsonl.gz", "b.jsonl"]
+    assert _names(locate([f"{folder}/0-latest.jsonl", f"{folder}/*.jsonl"]), folder) == ["0-latest.jsonl"]
+    assert _names(locate([f"{folder}/**"]), folder) == ["a.jsonl.gz", "b.jsonl", "readme.md", *whole[2:]]
+    assert locate([f"{folder}/sub/self/c.ndjson.zst"]) == [f"{folder}/sub/self/c.ndjson.zst"]

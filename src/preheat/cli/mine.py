@@ -16,7 +16,7 @@ from preheat.cli.options import (
     template_option,
 )
 from preheat.cli.outputs import refuse_overwriting
-from preheat.cli.profile_facts import measures, summary
+from preheat.cli.profile_facts import measures, remarks, summary
 from preheat.cli.progress import Reporter
 from preheat.cli.wiring import spooled
 from preheat.errors import BadInput
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from preheat.cli.model import Model
     from preheat.mine.settings import MineSettings
     from preheat.records.profile import Profile
-    from preheat.records.request import Request
+    from preheat.records.request import ReadReport, Request
 
 
 @click.command()
@@ -59,7 +59,9 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     from preheat.mine.merge import merge, without_tenants
     from preheat.mine.settings import MineSettings
     from preheat.records.profile import Profile
+    from preheat.records.request import ReadReport
 
+    report = ReadReport()
     check_views(flags)
     refuse_overwriting({"-o": flags["output"], "--report": flags["report"], "--gexf": flags["gexf"]}, paths, "-o")
     with spooled(paths) as files:
@@ -70,7 +72,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
         with model_of(flags, profiles[0].rendering if profiles else None) as model:
             settings = MineSettings(keep_text=not flags["no_text"] or model.text_counts is not None)
             if logs:
-                profiles.append(_mined(logs, model, settings, flags, derived=not earlier))
+                profiles.append(_mined(logs, model, settings, flags, report, derived=not earlier))
             profile = profiles[0] if logs and len(profiles) == 1 else merge(profiles, settings)
             if flags["drop_tenant"]:
                 profile = without_tenants(profile, flags["drop_tenant"], settings)
@@ -78,9 +80,9 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     save(flags["output"], profile)
     write_views(profile, flags, paths, model.word_pieces)
     if flags["json"]:
-        print_json(measures(profile) | {"breaks": shown_breaks(profile, flags["breaks"])})
+        print_json(measures(profile) | {"noted": report.noted, "breaks": shown_breaks(profile, flags["breaks"])})
     else:
-        print_facts(f"profile: {flags['output']}", summary(profile))
+        print_facts(f"profile: {flags['output']}", summary(profile) | remarks(report))
         print_breaks(profile, flags["breaks"])
     return 0
 
@@ -99,6 +101,7 @@ def _with_tokens(profile: Profile, model: Model, *, keep_text: bool) -> Profile:
 
 def _apart(paths: list[str]) -> tuple[list[str], list[str]]:
     """Logs, and profiles of an earlier time."""
+    from preheat.files.compressed import Damaged
     from preheat.files.locate import locate
     from preheat.files.versioned import schema_of
     from preheat.records.profile import SCHEMA
@@ -106,19 +109,23 @@ def _apart(paths: list[str]) -> tuple[list[str], list[str]]:
     logs: list[str] = []
     profiles: list[str] = []
     for file in locate(paths):
-        (profiles if schema_of(file) == SCHEMA else logs).append(file)
+        try:
+            schema = schema_of(file)
+        except Damaged:  # the reader says so, and whether the others will do
+            schema = None
+        (profiles if schema == SCHEMA else logs).append(file)
     return logs, profiles
 
 
-def _mined(logs: list[str], model: Model, settings: MineSettings, flags: dict[str, Any], *, derived: bool) -> Profile:
+def _mined(
+    logs: list[str], model: Model, settings: MineSettings, flags: dict[str, Any], report: ReadReport, *, derived: bool
+) -> Profile:
     """What the logs hold; not yet ``derived`` from where it is to be added to an earlier profile."""
     from preheat.mine.miner import mine as run
     from preheat.prompts.render import renderer_for
     from preheat.read.reader import read_requests
     from preheat.read.split import find_cut
-    from preheat.records.request import ReadReport
 
-    report = ReadReport()
     renderer = renderer_for(model.rendering)
     until_s = find_cut(logs, flags["until"], 1.0, flags["format"]).until_s if flags["until"] else None
     with Reporter(flags["progress"], flags["quiet"]) as reporter:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
+
+from preheat.files.compressed import REST
 
 if TYPE_CHECKING:
     from preheat.records.profile import Profile
+    from preheat.records.request import ReadReport
+
+_NAMED = 10
+"""Damaged files that are named."""
 
 
 def measures(profile: Profile) -> dict[str, Any]:
@@ -69,6 +76,13 @@ def summary(profile: Profile) -> dict[str, object]:
         "rendering": profile.rendering.name,
         "characters per token": _tokens(profile),
     } | {f"skipped: {reason}": count for reason, count in sorted(profile.skipped.items())}
+
+
+def remarks(report: ReadReport) -> dict[str, object]:
+    """What reading noted of the log, and which files it could not read to their end."""
+    facts: dict[str, object] = {f"noted: {what}": count for what, count in sorted(report.noted.items())}
+    broken = ((where, why) for where, why in report.quarantine if why.startswith(REST))
+    return facts | {f"left out from {where} on": why for where, why in itertools.islice(broken, _NAMED)}
 
 
 def _hits(profile: Profile) -> str:

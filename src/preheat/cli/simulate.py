@@ -15,6 +15,7 @@ from preheat.records.units import parse_bytes, parse_time, show_bytes, show_mome
 if TYPE_CHECKING:
     from preheat.read.accesses import Asked
     from preheat.records.curve import CapacityCurve
+    from preheat.records.request import ReadReport
 
 _BLOCKS = re.compile(r"([0-9]{1,15})\s*(?:blocks?)?", re.IGNORECASE)
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*%")
@@ -61,7 +62,7 @@ def simulate(paths: tuple[str, ...], **flags: Any) -> int:
 
     refuse_overwriting({"-o": flags["output"]}, paths)
     policies = _policies(flags["policy"])
-    asked = _read(paths, flags)
+    asked, report = _read(paths, flags)
     distinct = asked.accesses.distinct
     block_bytes = None if flags["bytes_per_token"] is None else flags["bytes_per_token"] * asked.tokens_per_block
     wanted = flags["capacity"]
@@ -70,7 +71,7 @@ def simulate(paths: tuple[str, ...], **flags: Any) -> int:
     curve = _with_bytes(curve, asked, block_bytes)
     if flags["output"]:
         save(flags["output"], curve)
-    print_json(curve) if flags["json"] else print_curve(curve, asked)
+    print_json(curve) if flags["json"] else print_curve(curve, asked, report)
     return 0
 
 
@@ -88,7 +89,7 @@ def _policies(given: str) -> list[str]:
     return names
 
 
-def _read(paths: tuple[str, ...], flags: dict[str, Any]) -> Asked:
+def _read(paths: tuple[str, ...], flags: dict[str, Any]) -> tuple[Asked, ReadReport]:
     from preheat.cli.progress import Reporter
     from preheat.cli.wiring import rendering_from
     from preheat.prompts.render import renderer_for
@@ -105,7 +106,7 @@ def _read(paths: tuple[str, ...], flags: dict[str, Any]) -> Asked:
     asked.left_out = {**report.skipped, **asked.left_out}
     if not asked.accesses.blocks:
         raise BadInput("no prompt of the log has a whole block", "try a smaller --block-chars")
-    return asked
+    return asked, report
 
 
 def _capacities(given: str, distinct: int, block_bytes: float | None) -> list[int]:
@@ -153,8 +154,9 @@ def _with_bytes(curve: CapacityCurve, asked: Asked, block_bytes: float | None) -
     )
 
 
-def print_curve(curve: CapacityCurve, asked: Asked) -> None:
+def print_curve(curve: CapacityCurve, asked: Asked, report: ReadReport) -> None:
     """The curve for people: a row for each size, policies beside each other, what is divided by what below."""
+    from preheat.cli.profile_facts import remarks
     from preheat.cli.show import print_facts
 
     in_bytes = bool(curve.capacity_bytes)
@@ -167,7 +169,7 @@ def print_curve(curve: CapacityCurve, asked: Asked) -> None:
         rates = "".join(f"{policy.hit_rate[row]:>9.1%}" for policy in curve.policies)
         share, lost = size / curve.distinct_blocks, curve.policies[0].avoidable_blocks[row] / curve.blocks
         click.echo(f"{size:>12}{shown:>11}{share:>13.1%}{rates}{curve.ceiling_hit_rate:>9.1%}{lost:>11.1%}")
-    print_facts("hit rate", _facts(curve, asked))
+    print_facts("hit rate", _facts(curve, asked) | remarks(report))
 
 
 def _facts(curve: CapacityCurve, asked: Asked) -> dict[str, object]:

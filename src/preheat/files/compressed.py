@@ -19,7 +19,18 @@ from preheat.files.objects import is_url, open_object, shown
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+
+class Damaged(BadInput):
+    """A compressed file that is cut off or corrupt. Among several files, what comes before the damage is kept."""
+
+    def __init__(self, message: str, remedy: str, reason: str) -> None:
+        super().__init__(message, remedy)
+        self.reason = reason
+
+
 STDIN = "-"
+REST = "the rest of a"
+"""How the reason begins why a damaged file was not read to its end."""
 HEAD_BYTES = 64 << 10
 """What :func:`peek_head` shows of a stream's beginning."""
 _BUFFER_BYTES = 1 << 20
@@ -42,7 +53,7 @@ def open_stream(path: str) -> BinaryIO:
         source.close()
         raise BadInput(f"cannot read {name}: {error.strerror}", "name a file, or a folder of files") from error
     kind, inner = _decompressor(magic, source)
-    guarded = _Guarded(inner, kind, name, close=None if path == STDIN else raw.close)
+    guarded = _Guarded(inner, source, kind, name, close=None if path == STDIN else raw.close)
     return cast(BinaryIO, io.BufferedReader(guarded, _BUFFER_BYTES))
 
 
@@ -118,12 +129,29 @@ class _Zstd:
         return b"".join(out)
 
 
+class _UpToDamage:
+    """A truncated gzip file once more, from after its first ``given`` bytes, to the very end of its data: a reader that
+    fills whole buffers loses what is in the last one."""
+
+    def __init__(self, source: io.BufferedReader, given: int) -> None:
+        source.seek(0)
+        self._file = gzip.GzipFile(fileobj=source)
+        while given and (skipped := self._file.read1(min(given, _BUFFER_BYTES))):
+            given -= len(skipped)
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        return self._file.readinto1(buffer)
+
+
 class _Guarded(io.RawIOBase):
     """Turns a decompressor's own exceptions into :class:`BadInput` that names the file."""
 
-    def __init__(self, inner: Any, kind: str, name: str, close: Callable[[], None] | None) -> None:
+    def __init__(
+        self, inner: Any, source: io.BufferedReader, kind: str, name: str, close: Callable[[], None] | None
+    ) -> None:
         super().__init__()
         self._inner, self._kind, self._name, self._close = inner, kind, name, close
+        self._source, self._given = source, 0
         self._begun = False
         self._late: BadInput | None = None
 
@@ -155,15 +183,23 @@ class _Guarded(io.RawIOBase):
 
     def _read(self, buffer: memoryview) -> int:
         try:
-            return int(self._inner.readinto(buffer))
+            size = int(self._inner.readinto(buffer))
+            self._given += size
+            return size
         except EOFError as error:
-            raise BadInput(
+            if self._kind == "gzip" and not isinstance(self._inner, _UpToDamage) and self._source.seekable():
+                self._inner = _UpToDamage(self._source, self._given)
+                return self._read(buffer)
+            raise Damaged(
                 f"{self._name} is a truncated {self._kind} file: it ends in the middle of the data",
                 "copy or compress it again, and wait until its writer has closed it",
+                f"{REST} truncated {self._kind} file",
             ) from error
         except (lzma.LZMAError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError, ValueError) as error:
-            raise BadInput(
-                f"{self._name} is a corrupt {self._kind} file: {error}", "copy or compress it again"
+            raise Damaged(
+                f"{self._name} is a corrupt {self._kind} file: {error}",
+                "copy or compress it again",
+                f"{REST} corrupt {self._kind} file",
             ) from error
         except OSError as error:
             raise BadInput(

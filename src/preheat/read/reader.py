@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from preheat.errors import BadInput
-from preheat.files.compressed import STDIN, open_stream, peek_head
+from preheat.files.compressed import STDIN, Damaged, open_stream, peek_head
 from preheat.files.locate import locate
 from preheat.read.anthropic import AnthropicMessages
 from preheat.read.azure_csv import AzureCSV
@@ -105,7 +105,7 @@ def read_requests(paths: Sequence[str], *, format: str | None = None, report: Re
     Lines that are not requests are skipped and counted with their place and reason. Ids are the log's own (else
     ``FILE:LINE``). Raises :class:`BadInput`, at once for paths and formats that cannot be, later for a file of
     unknown format or a damaged one, and at the end when there was no request at all. With several files, one of
-    unknown format is skipped and counted.
+    unknown format is skipped and counted, and so is what follows the damage in one that cannot be decompressed whole.
     """
     refuse_format(format)
     return _read_files(locate(paths), format, report, ", ".join(paths))
@@ -149,18 +149,27 @@ def framed(
     """A file's format and its records, for as long as the context lasts.
 
     No format for an empty file, and for one of unknown format; that one is skipped and counted, or, where the file
-    is ``alone``, raises :class:`UnknownFormat`.
+    is ``alone``, raises :class:`UnknownFormat`. So with :class:`Damaged`, from where a file cannot be decompressed.
     """
     name = "stdin" if file == STDIN else file
     with open_stream(file) as stream:
+        before = report.lines
         try:
             reader, head, rest = _framed(stream, name, format, report)
-        except UnknownFormat as unknown:
+        except (UnknownFormat, Damaged) as refused:
             if alone:
                 raise
-            report.skip(name, unknown.reason)
+            report.skip(name, refused.reason, first=isinstance(refused, Damaged))
             reader, head, rest = None, [], iter(())
-        yield reader, itertools.chain(head, rest)
+        yield reader, itertools.chain(head, rest if alone else _until_damaged(rest, name, before, report))
+
+
+def _until_damaged(found: Found, name: str, before: int, report: ReadReport) -> Found:
+    """The records up to where the file cannot be decompressed any further, if anywhere. ``before``: lines then."""
+    try:
+        yield from found
+    except Damaged as damage:
+        report.skip(f"{name}:{report.lines - before + 1}", damage.reason, first=True)
 
 
 def requests_in(reader: str, found: Found, report: ReadReport, repeats: Repeats, *, forced: bool) -> Iterator[Request]:

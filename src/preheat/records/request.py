@@ -76,10 +76,12 @@ class ReadReport(msgspec.Struct, kw_only=True):
     first_s: float | None = None
     last_s: float | None = None
 
-    def skip(self, where: str, reason: str) -> None:
-        """Count one left-out line or record under ``reason``."""
+    def skip(self, where: str, reason: str, *, first: bool = False) -> None:
+        """Count one left-out line or record under ``reason``; named before all others where it is to come ``first``."""
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
-        if len(self.quarantine) < 100:
+        if first:
+            self.quarantine[:] = [(where, reason), *self.quarantine[:99]]
+        elif len(self.quarantine) < 100:
             self.quarantine.append((where, reason))
 
     def note(self, what: str) -> None:
