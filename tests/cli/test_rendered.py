@@ -116,3 +116,10 @@ def test_bad_flags_are_one_line(tmp_path: Path, model: Path, arguments: list[str
     assert ran.returncode == 2
     assert says in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_rendered_prompts_need_a_place_to_go(tmp_path: Path) -> None:
+    ran = preheat("read", _log(tmp_path, {"messages": CHAT}), "--rendered")
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert "'--json'" in ran.stderr

@@ -161,3 +161,14 @@ def test_a_trace_stays_one_and_keeps_its_blocks() -> None:
     assert [record["input_length"] for record in records] == [1000] * 4
     assert "block_size" not in records[0]
     assert traced(requests, "bailian")[1][0]["block_size"] == 512
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_first_turns_are_first_whatever_the_log_counts_from(first: int) -> None:
+    requests = [
+        Request(id=f"{chat}-{turn}", time_s=float(turn), prompt="x" * 200, session=chat, turn=first + turn)
+        for turn in range(3)
+        for chat in ("a", "b")
+    ]
+    _, records = trace_lines(requests, renderer_for(Rendering()), "bailian")
+    assert [record["turn"] for record in records] == [1, 1, 2, 2, 3, 3]

@@ -146,7 +146,16 @@ def test_sizes_shown(count: float, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(0, "0.0 s"), (12.34, "12.3 s"), (59.97, "1m00s"), (75, "1m15s"), (3599.9, "1h00m"), (5400, "1h30m")],
+    [
+        (0, "0.0 s"),
+        (12.34, "12.3 s"),
+        (59.97, "1m00s"),
+        (75, "1m15s"),
+        (3599.9, "1h00m"),
+        (5400, "1h30m"),
+        (86_400, "24h00m"),
+        (273_600, "3 d 4 h"),
+    ],
 )
 def test_times_shown(seconds: float, shown: str) -> None:
     assert show_seconds(seconds) == shown
@@ -168,7 +177,22 @@ def test_any_text_is_a_size_or_bad_input(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(0, "0 s"), (19.0, "19 s"), (2.34, "2.3 s"), (1_700_000_000.26, "1700000000.3 s"), (-5.0, "-5 s")],
+    [(0, "0 s"), (19.0, "19 s"), (2.34, "2.3 s"), (1e8 + 0.25, "100000000.2 s"), (-5.0, "-5 s")],
 )
 def test_a_moment_is_shown_to_a_tenth_of_a_second(seconds: float, shown: str) -> None:
     assert show_moment(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (1_700_000_000.0, "2023-11-14T22:13:20Z"),
+        (1_700_000_000.26, "2023-11-14T22:13:20.3Z"),
+        (1_700_000_000.97, "2023-11-14T22:13:21Z"),
+        (1e12, "1000000000000 s"),
+    ],
+)
+def test_a_moment_since_1970_is_a_date_that_can_be_given_back(seconds: float, shown: str) -> None:
+    assert show_moment(seconds) == shown
+    if shown.endswith("Z"):
+        assert parse_time(shown, 0.0) == pytest.approx(seconds, abs=0.06)

@@ -82,7 +82,7 @@ def mine(paths: tuple[str, ...], **flags: Any) -> int:
     if flags["json"]:
         print_json(measures(profile) | {"noted": report.noted, "breaks": shown_breaks(profile, flags["breaks"])})
     else:
-        print_facts(f"profile: {flags['output']}", summary(profile) | remarks(report))
+        print_facts(f"profile: {flags['output']}", summary(profile, model.uncounted) | remarks(report))
         print_breaks(profile, flags["breaks"])
     return 0
 

@@ -37,6 +37,8 @@ class Model:
     tokenizer: str = ""
     is_asked: bool = False
     word_pieces: Callable[[Sequence[str]], list[list[str]]] | None = None
+    uncounted: str = ""
+    """Why a tokenizer that was given cannot count."""
 
 
 @contextlib.contextmanager
@@ -67,13 +69,13 @@ def _of_files(path: str, needs_tokens: bool, quiet: bool) -> Model:
     if files.tokenizer is None:
         if needs_tokens:
             raise BadInput(f"{path} brings no tokenizer", "give a model's folder, its tokenizer.json, or --engine URL")
-        return Model(rendering)
+        return Model(rendering, uncounted=f"{path} brings no tokenizer")
     from preheat.prompts.tokenizer import is_installed, load_tokenizer
 
     if not is_installed() and not needs_tokens:
         if not quiet:
             remark('tokens are not counted: pip install "preheat[tokenizers]"')
-        return Model(rendering)
+        return Model(rendering, uncounted="preheat[tokenizers] is not installed, which reads it")
 
     tokenizer = load_tokenizer(files.tokenizer)
 

@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from preheat.files.compressed import REST
+from preheat.records.units import show_seconds
 
 if TYPE_CHECKING:
     from preheat.records.profile import Profile
@@ -55,8 +56,8 @@ def measures(profile: Profile) -> dict[str, Any]:
     }
 
 
-def summary(profile: Profile) -> dict[str, object]:
-    """For people, with denominators."""
+def summary(profile: Profile, uncounted: str = "") -> dict[str, object]:
+    """For people, with denominators. ``uncounted``: why the tokenizer that was given could not count."""
     distinct = f"{profile.distinct_blocks}" + (" left after pruning" if profile.pruned_nodes else "")
     return {
         "requests": profile.requests,
@@ -74,7 +75,7 @@ def summary(profile: Profile) -> dict[str, object]:
         "clusters": _clusters(profile),
         "templates that are recognised": len({each.cluster for each in profile.library}),
         "rendering": profile.rendering.name,
-        "characters per token": _tokens(profile),
+        "characters per token": _tokens(profile, uncounted),
     } | {f"skipped: {reason}": count for reason, count in sorted(profile.skipped.items())}
 
 
@@ -91,7 +92,11 @@ def _hits(profile: Profile) -> str:
     if not profile.blocks:
         return "cannot be told: the log has no whole block of any prompt"
     timed = is_timed(profile)
-    span = f"over {profile.end_s - profile.start_s:.0f} s" if timed else "in the order of the log, which has no times"
+    span = (
+        f"over {show_seconds(profile.end_s - profile.start_s)}"
+        if timed
+        else "in the order of the log, which has no times"
+    )
     rate = seen_before(profile) / profile.blocks
     return f"{rate:.1%} of {profile.blocks} blocks, {span}, cold start"
 
@@ -127,7 +132,9 @@ def _unit(profile: Profile) -> str:
     return " or ".join(named)
 
 
-def _tokens(profile: Profile) -> str:
+def _tokens(profile: Profile, uncounted: str) -> str:
+    if profile.chars_per_token is None and uncounted:
+        return f"not counted: {uncounted}"
     if profile.chars_per_token is None:
         return "not counted: give a tokenizer with --model, or --engine"
     counted = sum(node.tokens is not None for node in profile.nodes)

@@ -68,6 +68,8 @@ def read(paths: tuple[str, ...], **flags: Any) -> int:
         raise click.UsageError("'--salt-file' and '--salt-env' need '--as'")
     if flags["block_size"] and not (flags["rendered"] and (flags["model"] or flags["engine"])):
         raise click.UsageError("'--block-size' needs '--rendered', and a tokenizer: '--model' or '--engine'")
+    if flags["rendered"] and not (flags["json"] or flags["output"]):
+        raise click.UsageError("'--rendered' prints with '--json', or writes with '-o FILE': give one of them")
     from preheat.read.reader import read_requests
     from preheat.records.request import ReadReport
 
@@ -114,7 +116,7 @@ def _piped(flags: dict[str, Any]) -> bool:
 
 def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
     from preheat.cli.show import print_facts, print_json, shown
-    from preheat.records.units import show_moment
+    from preheat.records.units import show_moment, show_seconds
 
     if flags["json"] and not _piped(flags):
         print_json(report)
@@ -125,7 +127,9 @@ def _summary(report: ReadReport, flags: dict[str, Any]) -> None:
         "formats": ", ".join(f"{name} ({count})" for name, count in report.formats.items()),
         "lines": report.lines,
         "requests": report.requests,
-        "first, last": "the log has no times" if not times else ", ".join(show_moment(each) for each in times),
+        "first, last": "the log has no times"
+        if not times
+        else ", ".join(show_moment(each) for each in times) + f" ({show_seconds(times[-1] - times[0])})",
     }
     if report.without_text:
         facts["without text"] = f"{report.without_text} (a trace: block ids, or arrivals and lengths)"

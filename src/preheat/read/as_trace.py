@@ -129,7 +129,7 @@ def _records(asked: Asked, kept: list[_Kept], report: TraceReport, salt: bytes |
     if salt is not None:
         ids = np.array([_keyed(int(name), salt) for name in accesses.names.tolist()], np.int64)[ids]
     times_s = _from_start(accesses.times_s)
-    chats = _Chats()
+    chats = _Chats(int(min((each.turn for each in kept if each.turn is not None), default=0) == 1))
     for number, request in enumerate(kept):
         blocks = ids[accesses.starts[number] : accesses.starts[number + 1]].tolist()
         length = _length(request, len(blocks), float(accesses.lengths[number]), report)
@@ -180,9 +180,11 @@ def _length(request: _Kept, blocks: int, length: float, report: TraceReport) -> 
 
 
 class _Chats:
-    """Numbers for requests, and which one each goes on from: its parent, else the last of its session."""
+    """Numbers for requests, and which one each goes on from: its parent, else the last of its session. The log counts
+    turns from ``first_turn``."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_turn: int) -> None:
+        self._first_turn = first_turn
         self._numbers: dict[str, int] = {}
         self._latest: dict[str, tuple[int, int]] = {}
         self._count = 0
@@ -198,7 +200,7 @@ class _Chats:
         if request.parent is not None:
             parent = self._numbers.get(request.parent, parent)
         if request.turn is not None:
-            turn = request.turn + 1
+            turn = max(1, request.turn + 1 - self._first_turn)
         self._numbers[request.id] = number
         if request.session is not None:
             self._latest[request.session] = number, turn

@@ -26,6 +26,8 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|min|s|m|h|d)")
 _MOST_BYTES = 2**63 - 1
 _LAST_S = 253_402_300_800.0
 """The end of the year 9999, in epoch seconds."""
+_FIRST_EPOCH_S = 1e9
+"""In 2001; from a log's own start it would be 31 years."""
 _LONGEST_SHOWN = 60
 
 
@@ -85,14 +87,21 @@ def show_bytes(count: float) -> str:
 
 
 def show_moment(seconds: float) -> str:
-    """A moment of the log's own clock, to a tenth of a second: 1700000000.25 → ``1700000000.2 s``."""
-    return f"{round(seconds, 1):.13g} s"
+    """A moment of the log's own clock, to a tenth of a second: 19.25 → ``19.2 s``, 1700000000 →
+    ``2023-11-14T22:13:20Z`` where it can but be since 1970."""
+    shown = round(seconds, 1)
+    if not _FIRST_EPOCH_S <= shown < _LAST_S:
+        return f"{shown:.13g} s"
+    whole, tenths = divmod(round(shown * 10), 10)
+    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}" + (f".{tenths}Z" if tenths else "Z")
 
 
 def show_seconds(seconds: float) -> str:
-    """75 → ``1m15s``; short spans keep one decimal."""
+    """75 → ``1m15s``, 273600 → ``3 d 4 h``; short spans keep one decimal."""
     if round(seconds, 1) < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
+    if hours >= 48:
+        return f"{hours // 24} d {hours % 24} h"
     return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{rest:02d}s"
