@@ -118,19 +118,23 @@ def run(row: str, log: str, patience_s: float) -> tuple[float, float, str]:
         ]
     elif row == "kvcache-sim":
         command = [sys.executable, "-c", "from kvcache_sim.cli import main; main()", "run", "--trace", log]
-        command += [
-            "--model",
-            "glm-5.2",
-            "--budgets-gib",
-            "1,2,4,8,16,32,64",
-            "--policies",
-            "lru,optimal",
-            "--no-progress",
-        ]
+        command += ["--model", "glm-5.2", "--block-size", "512", "--budgets-gib", "1,2,4,8,16,32,64"]
+        command += ["--policies", "lru,optimal", "--no-progress"]
     else:
-        command = [sys.executable, __file__, log, "--row", row, "--patience", str(patience_s)]
+        command = [
+            sys.executable,
+            str(Path(__file__).resolve()),
+            str(Path(log).resolve()),
+            "--row",
+            row,
+            "--patience",
+            str(patience_s),
+        ]
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
+        where = Path(log).parent if row == "llmtrafficlens" else None  # it leaves its key where it runs
+        found = os.pathsep.join(str(Path(each).resolve()) for each in sys.path if each)
+        environment = os.environ | {"PYTHONPATH": found}
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, cwd=where, env=environment)
         _, status, used = os.wait4(process.pid, 0)
         said.seek(0)
         last = (said.read().decode(errors="replace").strip().splitlines() or [""])[-1]
