@@ -20,7 +20,7 @@ import zstandard
 from contracts.reader_samples import NO_REQUESTS, SAMPLES
 from preheat.errors import BadInput
 from preheat.read import lines
-from preheat.read.reader import FORMATS, read_requests
+from preheat.read.reader import FORMATS, JSON_FORMATS, read_requests
 from preheat.records.request import ReadReport, Request
 
 NOT_A_REQUEST = b'{"level": "info", "msg": "listening"}'
@@ -282,8 +282,8 @@ def test_an_unknown_format_says_what_was_tried_and_why_not(tmp_path: Path) -> No
     (tmp_path / "log").write_bytes(NOT_A_REQUEST)
     with pytest.raises(BadInput) as caught:
         _read(tmp_path / "log")
+    assert f"none of {len(JSON_FORMATS)} takes line 1" in caught.value.message
     assert "openai-jsonl: neither messages nor a prompt" in caught.value.message
-    assert "otlp-json: no spans" in caught.value.message
     assert "--format" in caught.value.remedy
 
 

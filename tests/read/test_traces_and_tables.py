@@ -163,9 +163,8 @@ def test_a_lone_column_of_prompts(tmp_path: Path) -> None:
 
 
 def test_a_table_of_something_else_names_its_columns(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"no column with a prompt.* among name, age") as caught:
+    with pytest.raises(BadInput, match=r"csv: no column with a prompt.* among name, age"):
         _read(_table(tmp_path / "log", {"name": "x", "age": "7"}))
-    assert "csv" in caught.value.remedy
 
 
 def test_cut_json_in_a_cell_is_counted(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -95,6 +95,11 @@ of its first records. What takes every stream (JSON records) comes after all tha
 OF_SPANS = frozenset({"langfuse", "langfuse-csv", "otlp-json", "otlp-proto"})
 """Formats whose requests are named by their spans, so that the same name again is the same call."""
 
+_REMEDY = f"docs/formats.md describes the {len(FORMATS)} that are known; --format NAME forces one"
+_OWN_REMEDY = "give the log; a profile goes to plan, merge or mine, a plan to warm"
+_OWN_SCHEMA = re.compile(rb'\s*\{\s*"schema"\s*:\s*"(preheat\.[a-z]+)"')
+_NO_UTF8 = "invalid UTF-8"
+ICONV = "convert it first: iconv -f LATIN1 -t UTF-8"
 DETECTION_RECORDS = 100
 """How many records are looked at before a file counts as of no known format."""
 
@@ -138,7 +143,7 @@ def no_requests(report: ReadReport, named: str) -> BadInput:
     reasons = "; ".join(f"{count} x {reason}" for reason, count in report.skipped.items())
     return BadInput(
         f"no requests in {named}" + (f": skipped {reasons}" if reasons else ": nothing in it"),
-        "give a log that holds prompts, or force its format",
+        ICONV if _NO_UTF8 in report.skipped else "give a log that holds prompts, or force its format",
     )
 
 
@@ -200,7 +205,7 @@ def _framed(
         return reader, [], reader.framing.records(stream, name, report)
     framing = framing_of(beginning, (reader.framing for reader in FORMATS.values()))
     if framing is None:
-        raise UnknownFormat(f"{name} is of no known format", f"force one with --format: {', '.join(FORMATS)}")
+        raise UnknownFormat(f"{name} is of no known format", _REMEDY)
     rest, head = framing.records(stream, name, report), list[tuple[str, Any]]()
     return _detect(name, [each for each in FORMATS.values() if each.framing is framing], rest, head), head, rest
 
@@ -214,18 +219,25 @@ def _detect(name: str, readers: Sequence[Reader[Any]], found: Found, head: list[
             reason = _refusal(reader, record)
             if reason is None:
                 return reader
-            refusals.setdefault(reader.name, f"{reason} ({where})")
+            refusals.setdefault(reader.name, " ".join(reason.split()))
         if len(head) == DETECTION_RECORDS:
             break
     if not head:
         return None
-    alike: defaultdict[str, list[str]] = defaultdict(list)
-    for format, reason in refusals.items():
-        alike[reason].append(format)
-    tried = "; ".join(f"{', '.join(formats)}: {reason}" for reason, formats in alike.items())
+    if own := _own_schema(head[0][1]):
+        raise UnknownFormat(f"{name} is a file of Preheat's own ({own}), not a log", _OWN_REMEDY)
+    line, last = head[0][0].removeprefix(f"{name}:"), readers[-1].name
+    if _NO_UTF8 in refusals.values():
+        raise UnknownFormat(f"{name} is not UTF-8, see line {line}", ICONV, "not UTF-8")
     raise UnknownFormat(
-        f"{name} is of no known format. Tried {tried}", f"force one with --format: {', '.join(FORMATS)}"
+        f"{name} is of no known format: none of {len(refusals)} takes line {line}, {last}: {refusals[last]}", _REMEDY
     )
+
+
+def _own_schema(record: Any) -> str:
+    """Which of Preheat's own files begins with this record, if any does."""
+    found = _OWN_SCHEMA.match(record) if isinstance(record, bytes) else None
+    return found[1].decode() if found else ""
 
 
 def _refusal(reader: Reader[Any], record: Any) -> str | None:
