@@ -129,7 +129,7 @@ def test_a_cut_by_time(tmp_path: Path) -> None:
 
 
 def test_objects_that_workers_open_themselves(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("fsspec")
+    pytest.importorskip("fsspec", reason="fsspec, of the extra preheat[objects], is not installed")
     monkeypatch.setattr("preheat.distributed.pieces._SEEN_FROM_HERE_ONLY", ())
     paths = [f"file://{logs / name}" for name in ("a.jsonl", "d.csv", "e.json")]
     report = ReadReport()

@@ -236,7 +236,7 @@ def test_a_folder_holds_all_kinds_and_one_bad_file_is_passed_over(tmp_path: Path
 
 
 def test_objects_in_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fsspec = pytest.importorskip("fsspec")
+    fsspec = pytest.importorskip("fsspec", reason="fsspec, of the extra preheat[objects], is not installed")
     store = fsspec.filesystem("memory")
     store.pipe("/logs/a.jsonl", b'{"prompt": "x"}\n')
     store.pipe("/logs/sub/b.jsonl.gz", gzip.compress(b'{"prompt": "y"}\n'))

@@ -134,8 +134,6 @@ def _check(left: Profile, right: Profile) -> None:
             f"the profiles count in blocks of {left.block_chars} and of {right.block_chars} characters",
             "mine both with the same settings",
         )
-    if any(not -1 <= node.parent < number for number, node in enumerate(right.nodes)):
-        raise BadInput("a profile is damaged: a node stands before its parent", "mine its log again")
     if any(partition.requests and not partition.shares for partition in right.partitions):
         raise BadInput(f"a profile of version {right.version} does not say enough to be merged", "mine its log again")
 
